@@ -581,8 +581,8 @@ def test_a_survey_that_was_answered_is_not_turned_round(how, tmp_path):
 
 
 @breaks(
-    "A correction stands old beside new under the design's hash, puts no label beside another answer and takes no "
-    "language away."
+    "A correction stands old beside new under the design's hash, puts no label beside another answer in any language "
+    "and takes no language away."
 )
 def test_no_device_answers_a_correction_that_cannot_have_been():
     first = "cd" * 32
@@ -617,6 +617,76 @@ def test_no_device_answers_a_correction_that_cannot_have_been():
     owes = ("question", "debts", None, "What do you have", "Do you owe anything?")
     assert answered(owes, ("question", "income", None, "How much?", "What do you earn?")) == 1
     assert answered(owes, ("question", "income", None, "Do you owe anything", "What do you earn?")) == 0
+
+
+@breaks(
+    "A correction stands old beside new under the design's hash, puts no label beside another answer in any language "
+    "and takes no language away."
+)
+@pytest.mark.parametrize("how", ["all said", "turned", "nothing said", "one text not said", "another text said"])
+def test_a_further_language_is_a_correction_of_every_text(how):
+    british = {"Income": "Income", "What do you earn?": "What do you make?", "Do you owe anything?": "Any debts?"}
+
+    def words(form):
+        form["languages"] = ["en", "en-GB"]
+        changes = [{"part": "languages", "name": "", "before": "en", "after": "en en-GB"}]
+
+        def add(part, name, texts, place=None, swapped=None):
+            said = texts["en-GB"] = swapped or british.get(texts["en"], texts["en"])
+            if said != texts["en"]:
+                changes.append({"part": part, "name": name, "place": place, "language": "en-GB",
+                                "before": texts["en"], "after": said})  # fmt: skip
+
+        add("title", "", form["title"])
+        for item in (*form["questions"], *form["public"]):
+            add("question", item["name"], item["text"])
+            for place, texts in enumerate(item["choices"]):
+                turned = {"No": "Yes", "Yes": "No"}.get(texts["en"]) if how == "turned" else None
+                add("choice", item["name"], texts, place, turned)
+        if how == "nothing said":
+            del changes[1:]
+        elif how == "one text not said":
+            changes.pop()
+        elif how == "another text said":
+            changes[-1]["before"] = "Do you own anything?"
+        changes = [{"place": None, "language": "", **change} for change in changes]
+        form["corrections"] = [{"replaces": "cd" * 32, "why": "British English", "changes": changes}]
+
+    operator = Operator(survey_of(rest=DEBTS), design=set_in("replaces", "cd" * 32), words=words)
+    device = Client("http://localhost", transport=operator)
+    person = {"income": 137, "debts": "no", "region": "town"}
+    if how == "all said":
+        assert "'Do you owe anything?' became 'Any debts?'" in str(device.describe())
+        device.answer(person, public=["region"])
+    else:
+        with pytest.raises(RefusedDesignError, match="form-unfit"):
+            device.answer(person, public=["region"])
+    assert len(operator.received) == (how == "all said")
+
+
+@breaks("In no language is an answer called what another one is called in any.")
+@pytest.mark.parametrize("label", ["Yes", " yes.", "\uff39es", "\u04ae\u0435\u0455"])
+def test_no_language_calls_an_answer_what_another_is_called(label):
+    def words(form):
+        form["languages"] = ["en", "en-GB"]
+        for texts in (form["title"], *(item["text"] for item in (*form["questions"], *form["public"]))):
+            texts["en-GB"] = texts["en"]
+        for texts in (texts for item in (*form["questions"], *form["public"]) for texts in item["choices"]):
+            texts["en-GB"] = {"No": label, "Yes": "Indeed"}.get(texts["en"], texts["en"])
+
+    operator = Operator(survey_of(rest=DEBTS), words=words)
+    with pytest.raises(RefusedDesignError, match="form-unfit"):
+        Client("http://localhost", transport=operator).answer({"income": 137, "debts": "no", "region": "town"})
+    survey = ASK.format(name="income", keys='languages = ["en", "en-GB"]', rest=DEBTS)
+    for text, said in (("Where?", "Where?"), ("Do you owe anything?", "Any debts?"), ("No", label), ("Yes", "Indeed")):
+        survey = survey.replace(f'text = "{text}"', f'text = {{ en = "{text}", en-GB = "{said}" }}')
+    for text in ("Income", "What do you earn?"):
+        survey = survey.replace(f'"{text}"', f'{{ en = "{text}", en-GB = "{text}" }}')
+    choices = [f'{{ value = "{each}", text = {{ en = "{each}", en-GB = "{each}" }} }}' for each in ("town", "country")]
+    survey = survey.replace('["town", "country"]', f"[{', '.join(choices)}]")
+    with pytest.raises(SurveyError, match="different answers in different languages"):
+        parse_survey(survey)
+    parse_survey(survey.replace(f'en-GB = "{label}"', 'en-GB = "None"'))
 
 
 @breaks("Server texts never reach the respondent.")

@@ -14,6 +14,7 @@ from deniable.collection.load_reports import collected, stored_reports
 from deniable.collection.report_cells import encode_cell
 from deniable.collection.restore_backup import settle
 from deniable.collection.survey_messages import design_body, form_of, served_from, words_mark
+from deniable.collection.wordings import wordings
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.form import read_form
 from deniable.device.protocol.messages import design_id
@@ -205,10 +206,85 @@ def test_a_language_is_added_by_a_correction_and_none_is_taken_away(store):
     with pytest.raises(InputError, match="--correct"):
         collector(store, SURVEY)
     second = collector(store, SURVEY, correct="for those who speak German")
-    ((change,),) = (each.changes for each in second.corrections)
+    ((change, *texts),) = (each.changes for each in second.corrections)
     assert (change.part, change.before, change.after) == ("languages", "en", "en de")
+    # Every text of the new language stands beside what was read until then.
+    assert {each.language for each in texts} == {"de"}
+    assert ("question", "smokes", "Do you smoke?", "Rauchen Sie?") in {
+        (each.part, each.name, each.before, each.after) for each in texts
+    }
+    assert len(texts) == SURVEY.count(", de = ")
+    answered(second)
+    said = wordings(store, second.amendments).corrections[0].changes
+    assert ("Yes", "Ja") in {(each.before, each.after) for each in said}
     with pytest.raises(InputError, match="takes a language away"):
         collector(store, english, correct="enough")
+
+
+def british(asked="Have you taken drugs?", yes="Yes", no="No", age="How old are you?"):
+    """A survey in English, and in British English as well if its words are not all the same."""
+    both = {"Have you taken drugs?": asked, "Yes": yes, "No": no, "How old are you?": age}
+    said = {text: f'{{ en = "{text}", en-GB = "{other}" }}' for text, other in both.items()}
+    return f"""
+format = 1
+name = "lang"
+title = {{ en = "A survey", en-GB = "A survey" }}
+epsilon = 2.0
+languages = ["en", "en-GB"]
+design = {{ kind = "independent" }}
+[[questions]]
+name = "drug"
+text = {said["Have you taken drugs?"]}
+kind = "choice"
+choices = [{{ value = "yes", text = {said["Yes"]} }}, {{ value = "no", text = {said["No"]} }}]
+[[questions]]
+name = "age"
+text = {said["How old are you?"]}
+kind = "number"
+bins = [20, 40]
+"""
+
+
+ENGLISH = re.sub(r', en-GB = "[^"]*"', "", british()).replace(', "en-GB"]', "]")
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        {"yes": "No", "no": "Yes", "asked": "Have you never taken drugs?"},
+        {"yes": " no!", "no": "Never"},
+        {"no": "\u0423es"},
+        {"asked": "How old are you?"},
+        {"asked": "How old are you", "age": "Age?"},
+    ],
+    ids=" ".join,
+)
+def test_no_further_language_turns_answers_round(store, turned):
+    answered(collector(store, ENGLISH))
+    for _ in range(2):
+        with pytest.raises(DeniableError, match=r"in different languages|stood for something else|in one word"):
+            collector(store, british(**turned), correct="British English")
+        collector(store, british(), correct="English for the British")
+    with pytest.raises(InputError, match="nothing to correct"):
+        collector(store, british(), correct="British English")
+
+
+def test_a_further_language_stands_beside_the_words_that_were_read(store):
+    first = collector(store, ENGLISH)
+    first.store.add([Row(b"1" * 16, first.number, encode_cell(None, 0, (0, 0), ()))])
+    words = {"asked": "Have you never taken drugs?", "yes": "I have not", "no": "I have"}
+    second = collector(store, british(**words), correct="British English")
+    first.store.add([Row(b"2" * 16, second.number, encode_cell(None, 0, (0, 0), ()))])
+    (said,) = wordings(store, second.amendments).corrections
+    assert {(each.language, each.before, each.after) for each in said.changes} == {
+        ("", "en", "en en-GB"),
+        ("en-GB", "Have you taken drugs?", "Have you never taken drugs?"),
+        ("en-GB", "Yes", "I have not"),
+        ("en-GB", "No", "I have"),
+    }
+    reports = stored_reports(store, second.design_id)
+    shown = str(corrected_words(reports))
+    assert all(text in shown for text in ("Have you taken drugs?", "Have you never", "I have not", "question drug"))
 
 
 def test_labels_are_not_turned_round_in_two_steps_either(store):

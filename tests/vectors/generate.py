@@ -1372,6 +1372,27 @@ def form_vectors() -> dict:
         ("a choice of 501 letters", changed("questions.1.choices.1.en", "x" * 501, good), "form-unfit"),
         ("a welcome of 30000 letters", changed("texts.welcome.en", "x" * 30000, good), None),
         ("a welcome of 30001 letters", changed("texts.welcome.en", "x" * 30001, good), "form-unfit"),
+        (
+            "answers turned round in another language",
+            changed("questions.1.choices", [{"de": "Yes", "en": "No"}, {"de": "No", "en": "Yes"}], good),
+            UNFIT,
+        ),
+        (
+            "an answer in other signs as another in another language",
+            changed("questions.1.choices", [{"de": "Ja", "en": "No"}, {"de": " no.", "en": "Yes"}], good),
+            UNFIT,
+        ),
+        (
+            "answers that only signs tell apart, in both languages",
+            changed("questions.1.choices", [{"de": "No", "en": "No"}, {"de": "No!", "en": "No!"}], good),
+            None,
+        ),
+        (
+            "the same answers in both languages",
+            changed("questions.1.choices", [{"de": "Nein", "en": "Nein"}, {"de": "Ja", "en": "Ja"}], good),
+            None,
+        ),
+        ("public answers turned round", changed("public.1.choices.0", {"de": "2", "en": "1"}, good), UNFIT),
         *(
             (f"{one} and {other} as choices", pair(one, other), reason)
             for one, other, reason in (
@@ -1444,6 +1465,27 @@ def corrected_forms(good: dict) -> list[tuple[str, object, str | None]]:
     twice = [change("choice.drives.0", "Yes", "Never"), change("choice.drives.1", "No", "Often")]
     back = [change("choice.drives.0", "Never", "No"), change("choice.drives.1", "Often", "Yes")]
     loud = [change("choice.drives.0", "Yes!", "No"), change("choice.drives.1", "no.", "Yes")]
+
+    def said_of(path: str | None = None, before: str | None = None, form: dict = good) -> list[dict]:
+        """All that German changes where there was English, one of the texts having been another."""
+        found = [change("languages", "en", "en de", "")]
+        texts = {"title": form["title"], "text.welcome": form["texts"]["welcome"]}
+        for item in (*form["questions"], *form["public"]):
+            texts[f"question.{item['name']}"] = item["text"]
+            texts |= {f"choice.{item['name']}.{at}": words for at, words in enumerate(item["choices"])}
+        for where, words in texts.items():
+            stood = before if where == path and before is not None else words["en"]
+            if stood != words["de"]:
+                found.append(change(where, stood, words["de"], "de"))
+        return found
+
+    german = said_of()
+    same_title = changed("title.de", "Title", good)
+    crossing = changed("questions.1.choices", [{"de": "Yes", "en": "No"}, {"de": "No", "en": "Yes"}], good)
+    across = said_of(form=crossing)
+    loaned = changed("questions.1.choices.0.de", "Never", good)
+    once = [change("choice.drives.1", "Never", "Yes")]
+    said_again = said_of(form=loaned)
     hinted = changed("questions.0.entry", {"max": "99.5", "min": None, "step": "0.5"}, good)
     cases: list[tuple[str, object, str | None]] = [
         ("a correction", with_(one(asked)), None),
@@ -1460,9 +1502,42 @@ def corrected_forms(good: dict) -> list[tuple[str, object, str | None]]:
         ("what stands around is new", with_(one(change("text.welcome", "", "Willkommen", "de"))), None),
         ("of a hint", with_(one(change("entry.drinks", "0..9", "..99.5 / 0.5", "")), form=hinted), None),
         ("a hint is left out", with_(one(change("entry.drinks", "0..9", "", ""))), None),
-        ("a further language", with_(one(change("languages", "en", "en de", ""))), None),
+        ("a further language", with_(one(*german)), None),
         ("another first language", with_(one(change("languages", "de en", "en de", ""))), None),
-        ("a further language, and a text", with_(one(change("languages", "en", "en de", ""), asked)), None),
+        (
+            "a further language, and a text",
+            with_(one(*said_of("question.drives", "driwes?"), asked)),
+            None,
+        ),
+        ("a further language of which nothing is said", with_(one(german[0])), "form-unfit"),
+        ("a further language of which a text is not said", with_(one(*german[:-1])), "form-unfit"),
+        (
+            "a further language beside other words than stood there",
+            with_(one(*said_of("question.drives", "walks?"))),
+            "form-unfit",
+        ),
+        (
+            "a further language with the same text, said to be another",
+            with_(one(*said_of("choice.drives.0", "No (de)"))),
+            "form-unfit",
+        ),
+        (
+            "a further language with the same text",
+            with_(one(*(each for each in german if each["part"] != "title")), form=same_title),
+            None,
+        ),
+        ("a further language that turns answers round", with_(one(*across), form=crossing), "form-unfit"),
+        (
+            "a further language with what once was another answer",
+            with_(one(*once, replaces="0" * 64), one(*said_again), form=loaned),
+            "form-unfit",
+        ),
+        (
+            "that turns answers round between languages",
+            with_(one(change("choice.drives.0", "Nope", "No"), change("choice.drives.1", "No", "Yes (de)", "de"))),
+            "form-unfit",
+        ),
+        ("that says what another language says", with_(one(change("choice.drives.0", "No (de)", "No"))), None),
         ("none, where a design is replaced", good, "form-unfit"),
         ("an empty list", with_(), "malformed"),
         ("of another design", with_(one(asked, replaces="0" * 64)), "form-unfit"),

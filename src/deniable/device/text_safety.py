@@ -29,11 +29,11 @@ import unicodedata
 from bisect import bisect_right
 from functools import lru_cache
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, combinations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MOST_QUESTION, MOST_CHOICE, MOST_AROUND = 3000, 500, 30_000  # characters
 _BLANK = dict.fromkeys(
@@ -137,6 +137,29 @@ def alike(texts: Sequence[str]) -> tuple[str, str] | None:
             first = seen.setdefault(key(text), place)
             if first != place:
                 return texts[first], text
+    return None
+
+
+def crossed(choices: Sequence[Mapping[str, str]]) -> tuple[str, str] | None:
+    """A text of one choice in some language that is another choice's in another, if there are such.
+
+    Whoever reads both languages, or reads in one what was answered in the other, would take one answer for the other.
+    Punctuation does not tell them apart, unless it does so within a language, as in "Yes" and "Yes!".
+
+    >>> crossed([{"en": "Yes", "de": "Ja"}, {"en": "No", "de": "yes."}])
+    ('Yes', 'yes.')
+    >>> crossed([{"en": "Yes", "de": "Ja"}, {"en": "Yes!", "de": "Ja!"}])
+    """
+    seen: dict[str, dict[int, dict[str, str]]] = {}
+    for place, words in enumerate(choices):
+        for language, text in words.items():
+            for shape in shapes(text):
+                alikes = seen.setdefault(shape, {})
+                alikes.setdefault(place, {})[language] = text
+    for alikes in seen.values():
+        for one, other in combinations(alikes.values(), 2):
+            if not one.keys() & other.keys():
+                return next(iter(one.values())), next(iter(other.values()))
     return None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deniable.core.domain import Variable
 from deniable.core.reserved_names import RESERVED, is_reserved
 from deniable.device.protocol.answer_encoding import NOT_ASKED, SKIPPED
-from deniable.device.text_safety import alike
+from deniable.device.text_safety import alike, crossed
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
 from deniable.surveys.questions import Option, Texts, question_kind
@@ -137,3 +137,9 @@ def _different(options: Sequence[Option], path: str) -> None:
                 f"{path}: respondents cannot tell {same[0]!r} from {same[1]!r}; their devices refuse such choices",
                 path=path,
             )
+    if mixed := crossed([option.text for option in options]):
+        raise SurveyError(
+            f"{path}: {mixed[0]!r} and {mixed[1]!r} stand for different answers in different languages. Who reads "
+            f"both, or the results, would take one for the other; word one of them otherwise",
+            path=path,
+        )

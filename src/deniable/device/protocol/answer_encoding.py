@@ -150,7 +150,7 @@ class Coded:
             for rule in self.rules
         )
 
-    def typed(self, category: Any) -> Any:
+    def typed(self, category: Any) -> object:
         """A number in a bin, for whoever knows only the bin; any other category, or a number, as it is."""
         code = self._codes.get((type(category), category), len(self.variable))
         if not self.edges or code > len(self.edges):

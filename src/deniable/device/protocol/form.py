@@ -12,7 +12,7 @@ from deniable.device.protocol.messages import MOST_FORM_BYTES, Form, design_id
 from deniable.device.protocol.word_corrections import check as check_corrections
 from deniable.device.refusal import refuse
 from deniable.device.replaceable_words import AROUND, PLAIN
-from deniable.device.text_safety import MOST_AROUND, MOST_CHOICE, MOST_QUESTION, alike, fault
+from deniable.device.text_safety import MOST_AROUND, MOST_CHOICE, MOST_QUESTION, alike, crossed, fault
 from deniable.errors import MessageError
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def _check_texts(form: Form) -> None:
     for item in items:
         if any(alike([words[language] for words in item.choices]) for language in form.languages):
             refuse("form-unfit", f"two answers about {item.name!r} cannot be told apart")
+        if crossed(item.choices):
+            refuse("form-unfit", f"an answer about {item.name!r} is called as another one in another language")
 
 
 def _check_entries(items: Sequence[FormItem], coded: Sequence[Coded]) -> None:

@@ -2,7 +2,11 @@
 
 Nothing here is believed that can be computed. Going back from the words that are shown now, every correction must name
 what stood there after it, and so the words of every time are known again. A label that ever stood beside one answer
-must not come to stand beside another, nor the text of one question become that of another: that corrects no words.
+must not come to stand beside another, in whatever language, nor the text of one question become that of another: that
+corrects no words.
+
+A further language is a change of every text: what people read in the main language until then stands before, and what
+they may read from then on after, wherever the two differ.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ from deniable.device.refusal import refuse
 from deniable.device.text_safety import MOST_AROUND, fault, shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
 Place: TypeAlias = tuple[Part, str, int | None, str]
 """Where a text stands: the part, the attribute's or the text's name, a choice's place, the language."""
@@ -52,13 +57,23 @@ def texts_of(form: Form) -> dict[Place, str]:
 
 
 def changes_between(before: Mapping[Place, str], after: Mapping[Place, str]) -> tuple[Change, ...]:
-    """What differs between the texts of two forms; of a language that one of them lacks, only that it does."""
-    both = {*languages_of(before)} & {*languages_of(after)} | {""}
-    return tuple(
-        Change(*place, before.get(place, ""), after.get(place, ""))
+    """What differs between the texts of two forms; a further language, from the main one of the first.
+
+    Of a language that only the first has, nothing but that it is gone.
+    """
+    known, left = languages_of(before), {*languages_of(before)} - {*languages_of(after)}
+    found = (
+        Change(*place, before.get(_stood_at(place, known), ""), after.get(place, ""))
         for place in dict.fromkeys([*after, *before])
-        if place[3] in both and before.get(place) != after.get(place)
+        if place[3] not in left
     )
+    return tuple(change for change in found if change.before != change.after)
+
+
+def _stood_at(place: Place, known: Sequence[str]) -> Place:
+    """Where the text was that somebody read who now reads another: of a language that is new, the main one's."""
+    part, name, choice, language = place
+    return place if language in ("", *known) else (part, name, choice, known[0])
 
 
 def languages_of(texts: Mapping[Place, str]) -> list[str]:
@@ -66,8 +81,8 @@ def languages_of(texts: Mapping[Place, str]) -> list[str]:
     return texts[LANGUAGES].split()
 
 
-Shapes: TypeAlias = frozenset[tuple[str, str, str, str]]
-"""What texts look like, each among those that another must not take the place of."""
+Shapes: TypeAlias = "Mapping[tuple[str, str, str], AbstractSet[int | str | None]]"
+"""What texts look like, each among those that another must not take the place of, and whose it is."""
 
 
 def turned_round(
@@ -75,33 +90,43 @@ def turned_round(
 ) -> tuple[str, str] | None:
     """An answer's label that stands beside another answer afterwards, or a question's text that is another's.
 
-    `stood` is what the texts before look like, if that is known already.
+    Languages do not tell answers apart: neither a text that changed nor one in a further language may be what was
+    another answer's in any.
+
+    Args:
+        before: the texts of one time.
+        after: those of a later one.
+        stood: what the texts before look like, if that is known already.
 
     Returns:
         The attribute, and the text. Case, spaces, punctuation and letters that look alike do not tell texts apart.
     """
     for place, text in after.items():
         part, name, _, _ = place
-        was = before.get(place, text)
-        if part not in ("question", "choice") or was == text:
+        if part not in ("question", "choice") or before.get(place) == text:
             continue
         stood = shapes_of(before) if stood is None else stood
-        own = set(shapes(was))
-        if any(shape not in own and (*_among(place), shape) in stood for shape in shapes(text)):
+        among, whose = _among(place)
+        if any(whose not in stood.get((*among, shape), {whose}) for shape in shapes(text)):
             return name, text
     return None
 
 
-def shapes_of(texts: Mapping[Place, str]) -> Shapes:
-    """What questions and answers look like."""
-    meant = ((place, text) for place, text in texts.items() if place[0] in ("question", "choice"))
-    return frozenset((*_among(place), shape) for place, text in meant for shape in shapes(text))
+def shapes_of(texts: Mapping[Place, str]) -> dict[tuple[str, str, str], set[int | str | None]]:
+    """What questions and answers look like, in whatever language."""
+    found: dict[tuple[str, str, str], set[int | str | None]] = {}
+    for place, text in texts.items():
+        if place[0] in ("question", "choice"):
+            among, whose = _among(place)
+            for shape in shapes(text):
+                found.setdefault((*among, shape), set()).add(whose)
+    return found
 
 
-def _among(place: Place) -> tuple[str, str, str]:
-    """The texts that a text must not take the place of: the other answers, or the other questions."""
-    part, name, _, language = place
-    return part, name if part == "choice" else "", language
+def _among(place: Place) -> tuple[tuple[str, str], int | str | None]:
+    """The texts that a text must not take the place of (other answers, or other questions), and whose it is."""
+    part, name, choice, _ = place
+    return ((part, name), choice) if part == "choice" else ((part, ""), name)
 
 
 def check(form: Form, replaces: str | None, own: Collection[str]) -> None:
@@ -117,7 +142,9 @@ def check(form: Form, replaces: str | None, own: Collection[str]) -> None:
     every = [{place: now[place] for place in places if place in now}]  # a form may be large; this is what may differ
     for then in _backwards(form, now, own):
         before = {place: then[place] for place in places if place in then}
-        stood = still | shapes_of(before)
+        stood = shapes_of(before)
+        for shape, whose in still.items():
+            stood.setdefault(shape, set()).update(whose)
         if any(turned_round(before, after, stood) for after in every):
             refuse("form-unfit", "by a correction, words came to stand for something else")
         every.append(before)
@@ -127,22 +154,38 @@ def _backwards(form: Form, texts: Mapping[Place, str], own: Collection[str]) -> 
     """The texts before each correction, the last one first."""
     attributes = {item.name for item in (*form.questions, *form.public)}
     for correction in reversed(corrections_of(form)):
-        now, places = dict(texts), [_place(change) for change in correction.changes]
-        for change, place in zip(correction.changes, places, strict=True):
+        now, given = dict(texts), {_place(change): change for change in correction.changes}
+        for place, change in given.items():
             part, name, _, _ = place
             is_known = name in own if part == "text" else name in attributes if part == "entry" else place in now
             may_lack = part in ("text", "entry")
             is_true = now.get(place, "") == change.after != change.before and (change.before or may_lack)
             if not is_known or not is_true or fault(change.before, MOST_AROUND):
                 refuse("form-unfit", "a correction is not one of these words")
-        if len(set(places)) < len(places) or fault(correction.why, MOST_AROUND):
+        if len(given) < len(correction.changes) or fault(correction.why, MOST_AROUND):
             refuse("form-unfit", "a correction is not one of these words")
-        then = now | {place: change.before for change, place in zip(correction.changes, places, strict=True)}
-        spoken = {*languages_of(then), ""}
-        if not spoken - {""} <= {*languages_of(now)} or any(place[3] not in spoken for place in places):
-            refuse("form-unfit", "a correction took a language away")
-        texts = {place: text for place, text in then.items() if text and place[3] in spoken}
+        texts = _undone(now, given)
         yield dict(texts)
+
+
+def _undone(now: Mapping[Place, str], given: Mapping[Place, Change]) -> dict[Place, str]:
+    """The texts before a correction, which must say all of a language that was new."""
+    spoken = given[LANGUAGES].before.split() if LANGUAGES in given else languages_of(now)
+    if (
+        not spoken
+        or not {*spoken} <= {*languages_of(now)}
+        or any(place[3] not in ("", *languages_of(now)) for place in given)
+    ):
+        refuse("form-unfit", "a correction took a language away")
+    then = dict(now) | {place: change.before for place, change in given.items() if place[3] in ("", *spoken)}
+    then = {place: text for place, text in then.items() if text and place[3] in ("", *spoken)}
+    new = {place for place in (*now, *given) if place[3] not in ("", *spoken)}
+    for place in new:
+        stood = then.get(_stood_at(place, spoken), "")
+        told = given[place].before if place in given else now[place]
+        if stood != told:
+            refuse("form-unfit", "a correction does not say what a language that was new stands for")
+    return then
 
 
 def _place(change: Change) -> Place:

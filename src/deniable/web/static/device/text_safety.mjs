@@ -93,6 +93,29 @@ export function shapes(text) {
   return [shape(plain), shapeOfLower(plain)];
 }
 
+/**
+ * Whether a text of one choice in some language is another choice's in another: who reads both would mistake them.
+ * Punctuation does not tell them apart, unless it does so within a language.
+ *
+ * @param {Map<string, string>[]} choices @returns {boolean}
+ */
+export function isCrossed(choices) {
+  /** @type {Map<string, Map<number, Set<string>>>} the languages in which each choice has a shape */
+  const seen = new Map();
+  choices.forEach((words, place) => {
+    for (const [language, text] of words) {
+      for (const shape of shapes(text)) {
+        const alikes = seen.get(shape) ?? new Map();
+        seen.set(shape, alikes.set(place, (alikes.get(place) ?? new Set()).add(language)));
+      }
+    }
+  });
+  return [...seen.values()].some((alikes) => {
+    const all = [...alikes.values()];
+    return all.some((one, at) => all.slice(at + 1).some((other) => ![...one].some((language) => other.has(language))));
+  });
+}
+
 /** @param {string[]} texts @returns {boolean} whether two of them cannot be told apart */
 export function hasAlike(texts) {
   return [shape, shapeOfLower].some((look) => new Set(texts.map(look)).size < texts.length);

@@ -20,7 +20,7 @@ import {
   such,
   two,
 } from "./messages.mjs";
-import { hasAlike, isPlain, MOST_AROUND, MOST_CHOICE, MOST_QUESTION } from "../device/text_safety.mjs";
+import { hasAlike, isCrossed, isPlain, MOST_AROUND, MOST_CHOICE, MOST_QUESTION } from "../device/text_safety.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("../device/verify.mjs").Design} Design */
@@ -164,6 +164,7 @@ function checkTexts({ title, texts, questions, public: clear }) {
         refuse("form-unfit", "two answers cannot be told apart");
       }
     }
+    if (isCrossed(choices)) refuse("form-unfit", "an answer is called as another one in another language");
   }
 }
 

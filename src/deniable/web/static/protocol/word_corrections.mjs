@@ -3,7 +3,8 @@
  * Corrections: words that were changed after somebody had answered stand beside those that they replaced.
  *
  * Nothing here is believed that can be computed: going back from the words that are shown now, every correction must name
- * what stood there after it, and none may put a label beside another answer or take a language away.
+ * what stood there after it, and none may put a label beside another answer, in whatever language, or take a language
+ * away. A further language is a change of every text that differs from the main language's.
  */
 
 import { between, hash, list, object, oneOf, optional, refuse, such } from "./messages.mjs";
@@ -66,26 +67,36 @@ function textsOf({ languages, title, questions, public: clear, texts }) {
 /** @param {Texts} texts */
 const languagesOf = (texts) => (texts.get(LANGUAGES) ?? "").split(" ");
 
-/** @param {string} place @param {string} shape Among which texts it must not be another's: answers, or questions. */
-function among(place, shape) {
-  const [part, name, , language] = JSON.parse(place);
-  return JSON.stringify([part, part === "choice" ? name : "", language, shape]);
+/** @param {string} place @returns {[string, string]} among which texts it must not be another's, and whose it is */
+function among(place) {
+  const [part, name, choice] = JSON.parse(place);
+  return part === "choice" ? [JSON.stringify([part, name]), String(choice)] : [part, name];
 }
 
 /** @param {string} place Whether a text there is a question or an answer. */
 const isMeant = (place) => place.startsWith('["question"') || place.startsWith('["choice"');
 
-/** @param {Texts} texts What questions and answers look like, each among those whose place it must not take. */
-const shapesOf = (texts) =>
-  new Set([...texts].flatMap(([place, said]) => (isMeant(place) ? shapes(said).map((shape) => among(place, shape)) : [])));
+/** @typedef {Map<string, Set<string>>} Shapes what questions and answers look like, in whatever language, and whose it is */
 
-/** @param {Texts} before @param {Texts} after @param {Set<string>} stood Whether a text stands for another afterwards. */
+/** @param {Texts} texts @param {Shapes} found what is known already @returns {Shapes} */
+function shapesOf(texts, found = new Map()) {
+  for (const [place, said] of texts) {
+    if (!isMeant(place)) continue;
+    const [group, whose] = among(place);
+    for (const shape of shapes(said)) {
+      const key = JSON.stringify([group, shape]);
+      found.set(key, (found.get(key) ?? new Set()).add(whose));
+    }
+  }
+  return found;
+}
+
+/** @param {Texts} before @param {Texts} after @param {Shapes} stood Whether a text stands for another afterwards. */
 function isTurnedRound(before, after, stood) {
   return [...after].some(([place, said]) => {
-    const was = before.get(place);
-    if (!isMeant(place) || was === undefined || was === said) return false;
-    const own = shapes(was);
-    return shapes(said).some((shape) => !own.includes(shape) && stood.has(among(place, shape)));
+    if (!isMeant(place) || before.get(place) === said) return false;
+    const [group, whose] = among(place);
+    return shapes(said).some((shape) => stood.get(JSON.stringify([group, shape]))?.has(whose) === false);
   });
 }
 
@@ -93,23 +104,36 @@ function isTurnedRound(before, after, stood) {
 function undone(now, { why, changes }, own) {
   const attributes = [...now.keys()].map((place) => JSON.parse(place)).filter(([part]) => part === "question");
   const names = attributes.map(([, name]) => name);
-  const then = new Map(now);
-  const places = changes.map(placeOf);
-  changes.forEach(({ part, name, before, after }, at) => {
-    const place = places[at] ?? "";
+  /** @type {Map<string, Change>} */
+  const given = new Map(changes.map((change) => [placeOf(change), change]));
+  for (const [place, { part, name, before, after }] of given) {
     const isKnown = part === "text" ? own.includes(name) : part === "entry" ? names.includes(name) : now.has(place);
     const isTrue = (now.get(place) ?? "") === after && after !== before;
     const isWhole = before !== "" || part === "text" || part === "entry";
     if (!isKnown || !isTrue || !isWhole || !isPlain(before, MOST_AROUND)) unfit("a correction is not one of these words");
-    then.set(place, before);
-  });
-  if (new Set(places).size < places.length || !isPlain(why, MOST_AROUND)) unfit("a correction is not one of these words");
-  const spoken = languagesOf(then);
-  /** @param {string} language */
-  const isSpoken = (language) => language === "" || spoken.includes(language);
-  const isKept = spoken.every((language) => languagesOf(now).includes(language));
-  if (!isKept || !changes.every(({ language }) => isSpoken(language))) unfit("a correction took a language away");
-  return new Map([...then].filter(([place, said]) => said !== "" && isSpoken(JSON.parse(place)[3])));
+  }
+  if (given.size < changes.length || !isPlain(why, MOST_AROUND)) unfit("a correction is not one of these words");
+  return before(now, given);
+}
+
+/** @param {Texts} now @param {Map<string, Change>} given @returns {Texts} the texts before a correction, which must say all of a new language */
+function before(now, given) {
+  const last = languagesOf(now);
+  const spoken = (given.get(LANGUAGES)?.before ?? last.join(" ")).split(" ").filter((each) => each !== "");
+  /** @param {string} place @param {string[]} languages */
+  const isIn = (place, languages) => ["", ...languages].includes(JSON.parse(place)[3]);
+  const isKept = spoken.length > 0 && spoken.every((language) => last.includes(language));
+  if (!isKept || ![...given.keys()].every((place) => isIn(place, last))) unfit("a correction took a language away");
+  const then = new Map(now);
+  for (const [place, change] of given) then.set(place, change.before);
+  const left = new Map([...then].filter(([place, said]) => said !== "" && isIn(place, spoken)));
+  for (const place of new Set([...now.keys(), ...given.keys()])) {
+    if (isIn(place, spoken)) continue;
+    const [part, name, choice] = JSON.parse(place);
+    const stood = left.get(JSON.stringify([part, name, choice, spoken[0]])) ?? "";
+    if (stood !== (given.get(place)?.before ?? now.get(place))) unfit("a correction does not say what a new language stands for");
+  }
+  return left;
 }
 
 /** @param {string} sentence @returns {never} */
@@ -125,15 +149,17 @@ export function checkCorrections(form, replaces, own) {
   if (!given.length) return;
   let texts = textsOf(form);
   const places = new Set(given.flatMap(({ changes }) => changes.map(placeOf)));
-  const still = shapesOf(new Map([...texts].filter(([place]) => !places.has(place))));
+  const still = new Map([...texts].filter(([place]) => !places.has(place)));
   /** @param {Texts} all What may differ of them: a form may be large. */
   const part = (all) => new Map([...all].filter(([place]) => places.has(place)));
   const every = [part(texts)];
   for (const correction of [...given].reverse()) {
     texts = undone(texts, correction, own);
-    const before = part(texts);
-    const stood = new Set([...still, ...shapesOf(before)]);
-    if (every.some((after) => isTurnedRound(before, after, stood))) unfit("by a correction, words came to stand for something else");
-    every.push(before);
+    const earlier = part(texts);
+    const stood = shapesOf(earlier, shapesOf(still));
+    if (every.some((after) => isTurnedRound(earlier, after, stood))) {
+      unfit("by a correction, words came to stand for something else");
+    }
+    every.push(earlier);
   }
 }
