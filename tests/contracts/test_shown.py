@@ -47,6 +47,7 @@ def collected(name, case):
         return design.randomize(own, source=dn.Seeded(6))
 
 
+METHODS = ("mle", "wls", "norm_sub", "shrink", "product", "loglinear", "ipf")  # whatever an estimate is made by
 FUNCTIONS = {
     "share of a": lambda reports: dn.estimate(reports, "a"),
     "share of b": lambda reports: dn.estimate(reports, "b"),
@@ -54,6 +55,10 @@ FUNCTIONS = {
     "table": lambda reports: dn.estimate(reports, ["a", "b"]),
     "by moments": lambda reports: dn.estimate(reports, "b", "wls"),
     "nearest": lambda reports: dn.estimate(reports, "b", "norm_sub"),
+    "inverted": lambda reports: dn.estimate(reports, "b", "inversion"),
+    "inverted pair": lambda reports: dn.estimate(reports, ["a", "c"], "inversion"),
+    "inverted table": lambda reports: dn.estimate(reports, ["a", "b"], "inversion"),
+    **{f"by {method}": lambda reports, m=method: dn.estimate(reports, ["a", "c"], m) for method in METHODS},
     "mean": lambda reports: dn.mean(reports, "b"),
     "cdf": lambda reports: dn.cdf(reports, "b"),
     "means by": lambda reports: dn.means_by(reports, "b", by="a"),
@@ -73,6 +78,9 @@ def parts(found):
     if isinstance(found, Mapping):
         each = [parts(part) for part in found.values()]
         return tuple(np.concatenate(column) for column in zip(*each, strict=True))
+    if isinstance(found, dn.Estimate):  # what is shown, whatever the method
+        rows = found.rows()
+        return tuple(rows[name] for name in ("estimate", "low", "high", "std_error"))
     value = found.value if hasattr(found, "value") else found.values
     low, high = found.interval()
     return tuple(np.ravel(np.asarray(part, dtype=float)) for part in (value, low, high, found.std_error))

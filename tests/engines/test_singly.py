@@ -63,7 +63,7 @@ def test_inverted_sets_say_that_they_need_not_sum_to_one(people):
     reports = design.randomize(people.select(["x", "y"]), source=dn.Seeded(1))
     found = dn.estimate(reports, ["x", "y"], "inversion")
     assert abs(found.values.sum() - 1) > 0.01
-    assert f"The cells sum to {found.values.sum():.1%}: reports are sets" in str(found)
+    assert f"The unbiased cells sum to {found.values.sum():.1%}: reports are sets" in str(found)
     assert dn.estimate(reports, ["x", "y"]).values.sum() == pytest.approx(1)
     plain = dn.Joint(design.domain, 1.0).randomize(people.select(["x", "y"]), source=dn.Seeded(1))
     assert "sum to" not in str(dn.estimate(plain, ["x", "y"], "inversion"))

@@ -157,7 +157,7 @@ def _show(out: Console, one: Told, level: float, top: int, *, sort: bool) -> Non
     summary = one.summary(level)
     parts = _parts(one).values()
     # A group that is refused has a row without a bar, which is never among those left out.
-    values = np.concatenate([[np.inf] if isinstance(part, Refused) else part.values.ravel() for part in parts])
+    values = np.concatenate([[np.inf] if isinstance(part, Refused) else part.shown.ravel() for part in parts])
     rows = sorted(range(len(values)), key=lambda row: -values[row])[:top] if sort else largest(values, top)
     values = np.where(np.isinf(values), 0, values)
     width, blocks = room_for_bars(summary, out.width), (out.encoding or "").lower().startswith("utf")

@@ -21,6 +21,7 @@ from deniable.estimation.notes.denominators import applies_to_all, stands_on
 from deniable.estimation.notes.fewer_than_chance import ALARM, accused, fewer_than_chance, too_few
 from deniable.estimation.shown_intervals import none_shown, shown_interval, stated_error
 from deniable.frozen import Frozen, fix, readonly
+from deniable.numerics.simplex import norm_sub
 from deniable.plotting import DARK, LIGHT, MARK, MOST_ROWS
 
 if TYPE_CHECKING:
@@ -48,8 +49,10 @@ _LABEL = 32  # letters in a line beside an axis
 class Estimate(Shown, Frozen):
     """An estimated table.
 
-    What people are shown is one point and one interval a cell, the point in the interval and both between 0 and 1:
-    `values` and `interval()`, laid out in `rows`. `unbiased`, `efficient` and `interval(clip=False)` are not clipped.
+    What people are shown is one point and one interval a cell, the point in the interval and both between 0 and 1,
+    whatever the method: `shown` and `interval(clip=True)`, laid out in `rows`. `unbiased`, `efficient` and
+    `interval(clip=False)` are not clipped. `values` and `interval()` are what is shown, but for method "inversion",
+    which is asked for by name: its values are the unbiased ones.
 
     Attributes:
         table: the estimate by the method that was chosen.
@@ -85,6 +88,11 @@ class Estimate(Shown, Frozen):
     def values(self) -> NDArray[np.float64]:
         """The table's numbers."""
         return self.table.values
+
+    @cached_property
+    def shown(self) -> NDArray[np.float64]:
+        """The numbers that people are shown: the table's, or of "inversion" the nearest that are not negative."""
+        return self.values if self.is_clipped else readonly(norm_sub(self.values))
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -127,7 +135,12 @@ class Estimate(Shown, Frozen):
         outside = (cells < 0) | (cells > 1)
         there = self._variances_at(np.clip(cells, 0.0, 1.0)) if outside.any() else 0.0
         found = np.sqrt(np.where(outside, there, self.covariance.variances))
-        return readonly(stated_error(found, self.values, self.interval(), self.covariance.df))
+        # Where no interval is shown, the unclipped one still says how far the noise reaches.
+        unclipped = self.interval(clip=False)
+        wide = stated_error(found, (unclipped.low + unclipped.high) / 2, unclipped, self.covariance.df)
+        shown = self.interval(clip=True)
+        stated = stated_error(found, self.shown, shown, self.covariance.df)
+        return readonly(np.where(np.isnan(shown.low), wide, stated))
 
     def _variances_at(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the variance of each cell would be if that were the cell's true share."""
@@ -156,7 +169,7 @@ class Estimate(Shown, Frozen):
         interval, which for one question through k-RR is Wilson's. "clopper_pearson", "profile" and "bootstrap" look at
         the reports that cover the table alone; the last two arguments are those of "bootstrap".
 
-        They are what 0 to 1 leaves of the interval around the efficient estimate, stretched to `values`. Where it
+        They are what 0 to 1 leaves of the interval around the efficient estimate, stretched to `shown`. Where it
         leaves nothing the ends are NaN, and `notes` says what that means. With `clip=False` they are not clipped, and
         belong to the efficient estimate; by default so for method "inversion", whose values are not clipped either.
         """
@@ -172,7 +185,7 @@ class Estimate(Shown, Frozen):
         )
         if not (self.is_clipped if clip is None else clip):
             return found
-        return shown_interval(found, self.values)
+        return shown_interval(found, self.shown)
 
     @property
     def is_clipped(self) -> bool:
@@ -195,9 +208,9 @@ class Estimate(Shown, Frozen):
 
     def rows(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
         """What is told of every cell, wherever an estimate is shown: the shares, then the same unclipped."""
-        interval, unclipped = self.interval(level), self.interval(level, clip=False)
+        interval, unclipped = self.interval(level, clip=True), self.interval(level, clip=False)
         cells = {
-            "estimate": self.values,
+            "estimate": self.shown,
             "std_error": self.std_error,
             "low": interval.low,
             "high": interval.high,
@@ -229,20 +242,20 @@ class Estimate(Shown, Frozen):
     def _of_range(self, level: float, looked_at: int = 1) -> list[str]:
         """What to keep in mind where the noise led out of 0 to 1."""
         negative = int((self.efficient.values < 0).sum())
+        raw: list[str] = []
         if not self.is_clipped:
-            below, together = f"{negative} of {self.values.size} cells are negative", float(self.values.sum())
-            told = [f"{below}: the truth there is near zero and the noise fell below it."] if negative else []
+            below, together = f"{negative} of {self.values.size} unbiased cells are negative", float(self.values.sum())
+            raw = [f"{below}: the truth there is near zero and the noise fell below it."] if negative else []
             if abs(together - 1) > _MISSES:
-                apart = f"The cells sum to {together:.1%}: reports are sets, and inversion counts who holds each cell"
-                told.append(f"{apart} by itself. Other methods keep to 100%.")
-            return told
+                apart = f"The unbiased cells sum to {together:.1%}: reports are sets, and inversion counts who holds"
+                raw.append(f"{apart} each cell by itself.")
         if not negative:
-            return []
+            return raw
         cells = [", ".join(cell) for cell in zip(*self.labels.cells(self.table.cells()).values(), strict=True)]
         unclipped = self.interval(level, clip=False)
         pvalues = np.where(unclipped.high < 0, self._fewer_than_chance, 1.0)
         few = [cells[cell] for cell in too_few(pvalues, looked_at * len(cells))]
-        return [*self._accused(pvalues, looked_at * len(cells)), *none_shown(cells, unclipped, few)]
+        return [*raw, *self._accused(pvalues, looked_at * len(cells)), *none_shown(cells, unclipped, few)]
 
     @cached_property
     def _fewer_than_chance(self) -> NDArray[np.float64]:
@@ -281,12 +294,12 @@ class Estimate(Shown, Frozen):
 
         Of more than `top` cells, only the largest are drawn, and the axis says so.
         """
-        shown = largest(self.values, top)
+        shown = largest(self.shown, top)
         cells = zip(*self.labels.cells(self.table.cells()).values(), strict=True)
         named = [fill(", ".join(cell), _LABEL) for cell in cells]
         ax = axes(ax, rows=len(shown))
-        interval, rows = self.interval(level), np.arange(len(shown))
-        ax.barh(rows, self.values.ravel()[shown], color=LIGHT, label=f"estimate ({self.method})")
+        interval, rows = self.interval(level, clip=True), np.arange(len(shown))
+        ax.barh(rows, self.shown.ravel()[shown], color=LIGHT, label=f"estimate ({self.method})")
         low, high = interval.low.ravel()[shown], interval.high.ravel()[shown]
         ax.hlines(rows, low, high, color=DARK, label=f"{level:.0%} interval")
         if truth is not None:

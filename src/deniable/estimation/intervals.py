@@ -14,6 +14,7 @@ Clopper and Pearson's (never covers less than it says, so it is wider) and that 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,13 +23,13 @@ from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import Interval
 from deniable.core.table import Table, summed
+from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.designs.observation import Observation
     from deniable.likelihood.covariance_operator import Dispersion, Population, Sample
     from deniable.likelihood.efficient_estimate import Efficient
 
@@ -80,10 +81,10 @@ def intervals(
         both = pooled.values - half, pooled.values + half
         low, high = pooled.score_interval(z2) if method == "wilson" else both
     elif method == "wilson":
-        low, high = _wilson(unbiased, dispersion, z2)
+        low, high = _spread(unbiased, dispersion, z2, *_wilson(unbiased, dispersion, z2))
     elif method == "wald":
         half = np.sqrt(z2 * dispersion.variances)
-        low, high = unbiased - half, unbiased + half
+        low, high = _spread(unbiased, dispersion, z2, unbiased - half, unbiased + half)
     elif method == "clopper_pearson":
         low, high = _through(dispersion, lambda x, n: clopper_pearson(x, n, miss), method)
     elif method == "profile":
@@ -128,6 +129,36 @@ def _wilson(
     middle = unbiased + z2_cell * b / 2
     root = np.sqrt(np.maximum(middle**2 - lead * (unbiased**2 - z2_cell * a), 0.0))
     return (middle - root) / lead, (middle + root) / lead
+
+
+def _spread(
+    unbiased: NDArray[np.float64],
+    dispersion: Dispersion,
+    z2: float,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same ends, but where they are one point: reports that are all alike do not show how they vary.
+
+    There the interval is as long as at the possible table that is nearest; where reports speak of more attributes,
+    whose part in it is not known, at even shares.
+    """
+    point = high <= low
+    if not point.any() or not dispersion.samples:
+        return low, high
+    likely = norm_sub(unbiased)
+    expected = np.zeros(dispersion.domain.shape)
+    for sample in dispersion.samples:
+        o = sample.observation
+        own = np.full(o.channel.input_shape, 1 / o.channel.inputs)
+        if sample.is_direct:
+            own = np.transpose(likely, dispersion.domain.axes(o.domain)).reshape(o.channel.input_shape)
+        there = replace(
+            sample, observation=Observation(o.domain, o.channel, o.n * o.channel.apply(own), population=o.population)
+        )
+        expected += sample.weight**2 * there.variances(dispersion.population)
+    half = np.sqrt(z2 * expected * dispersion.design_effect)
+    return np.where(point, unbiased - half, low), np.where(point, unbiased + half, high)
 
 
 def dispersion_at(dispersion: Dispersion, cells: NDArray[np.float64]) -> NDArray[np.float64]:

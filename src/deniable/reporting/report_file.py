@@ -292,7 +292,7 @@ def _grouped(found: Grouped | Refused, level: float, labels: Labels) -> list[Blo
 
 def _shares(estimate: Estimate, level: float) -> list[str]:
     """Every cell's share with its interval."""
-    cells = zip(estimate.values.ravel(), *map(np.ravel, estimate.interval(level)), strict=True)
+    cells = zip(estimate.shown.ravel(), *map(np.ravel, estimate.interval(level, clip=True)), strict=True)
     return [f"{share(value)} ({Span(low, high)})" for value, low, high in cells]
 
 
