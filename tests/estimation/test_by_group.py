@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from contextlib import nullcontext
 
 import numpy as np
@@ -153,38 +154,50 @@ ANALYSES = {
 
 
 @pytest.mark.parametrize("by", ["group", "number"])
+@pytest.mark.parametrize("drawn", [{}, {"weights": np.ones(81)}], ids=["plain", "weighted"])
 @pytest.mark.parametrize("analysis", ANALYSES.values(), ids=ANALYSES)
-def test_a_group_of_which_too_few_are_left_is_named(analysis, by):
-    people = {"x": ["a", "b"] * 10, "y": ["c", "c", "d", "d"] * 5, "group": ["arts"] * 19 + ["law"]}
-    people["number"] = [0.5] * 19 + [2.0]
+def test_a_group_of_which_too_few_are_left_is_left_out_and_counted(analysis, drawn, by):
+    people = {"x": [*["a", "b"] * 40, "a"], "y": [*["c", "c", "d", "d"] * 20, "c"]}
+    people |= {"group": [*["arts", "arts", "science"] * 26, "arts", "arts", "law"]}
+    people["number"] = [{"arts": 0.5, "science": 1.0, "law": 2.0}[name] for name in people["group"]]
     reports = dn.Independent({"x": ["a", "b"], "y": ["c", "d"]}, 2.0)
     with pytest.warns(match="fewer than 10"):
         reports = reports.randomize(people, keep=["group", "number"], source=dn.Seeded(1))
-    lonely, other = ("law", "arts") if by == "group" else (2.0, 0.5)
-    with pytest.raises(
-        TooFewReportsError, match=rf"^{by} = {lonely}: .*1 report .*Join this group .* or drop it"
-    ) as few:
-        analysis(reports, by)
-    assert (few.value.by, few.value.group) == (by, lonely)
-    with pytest.raises(TooFewReportsError, match=rf"^{by} = {other}: nobody has any weight"):
-        analysis(reports, by, weights=[0.0] * 19 + [1.0])
+    found = analysis(reports, by, **drawn)
+    lonely = "law" if by == "group" else 2.0
+    assert re.search(rf"Left out: 1 of {by} {lonely} \(", str(found)), found
+    without = reports._rows(np.arange(80))
+    alone = analysis(without, by, **{name: column[:80] for name, column in drawn.items()})
+    assert found.statistic == pytest.approx(alone.statistic, rel=1e-6)
+    assert found.pvalue == pytest.approx(alone.pvalue, rel=0.01)  # weighted, it stays in the sample: 79 degrees for 78
+
+
+@pytest.mark.parametrize("drawn", [{}, {"weights": np.ones(20)}], ids=["plain", "weighted"])
+def test_where_no_two_groups_are_left_it_is_said_of_which(drawn):
+    people = {"x": ["a", "b"] * 10, "group": ["arts"] * 19 + ["law"]}
+    with pytest.warns(match="fewer than 10"):
+        reports = dn.Joint({"x": ["a", "b"]}, 2.0).randomize(people, keep=["group"], source=dn.Seeded(1))
+    with pytest.raises(TooFewReportsError, match=r"compare.* law.*1 report|Left out: 1 of group law"):
+        dn.homogeneity(reports, "x", by="group", **drawn)
 
 
 def test_of_groups_in_a_mapping_the_small_one_is_named_too():
     many, few = (dn.Observation("x", dn.KRR(2, 1.0), counts) for counts in ([20, 30], [0, 1]))
-    with pytest.raises(TooFewReportsError, match="group = law: 1 report"):
+    with pytest.raises(TooFewReportsError, match="law: 1 report"):
         dn.homogeneity({"arts": many, "law": few}, "x")
+    assert "Left out: 1 of group law" in str(dn.homogeneity({"arts": many, "law": few, "science": many}, "x"))
 
 
 def test_groups_of_open_columns_are_named():
-    answers, groups = [0, 1] * 10, ["arts"] * 19 + ["law"]
-    with pytest.raises(TooFewReportsError, match=r"group 'law': only 1 report.*Join this group"):
+    answers, groups = [0, 1] * 20, ["arts"] * 39 + ["law"]
+    with pytest.raises(TooFewReportsError, match=r"group 'law': 1 of 30 answers needed.*Join this group"):
         dn.prevalence(answers, dn.Warner(0.8), by=groups)["law"]
-    weighted = dn.prevalence(answers, dn.Warner(0.8), by=["arts"] * 18 + ["law"] * 2, weights=[1] * 18 + [0] * 2)
+    many = {"by": ["arts"] * 80 + ["law"] * 40, "weights": [1] * 80 + [0] * 40}
+    weighted = dn.prevalence([0, 1] * 60, dn.Warner(0.8), **many)
     with pytest.raises(TooFewReportsError, match=r"group 'law': nobody has any weight.*Join this group"):
         weighted["law"]
     devices = {"arts": dn.Warner(0.8), "law": dn.Warner(0.3)}
-    with pytest.raises(TooFewReportsError, match="these have 'arts' 19, 'law' 1"):
+    with pytest.raises(TooFewReportsError, match="these have 'arts' 39, 'law' 1"):
         dn.compliance.cheating_detection(answers, groups, channels=devices)
 
 

@@ -275,14 +275,14 @@ def test_a_group_of_one_report_is_refused_in_its_own_place(how):
     assert found["women"].values == pytest.approx(joined["women"].values)
     assert found["women"].std_error == pytest.approx(joined["women"].std_error)
     assert found.difference("women", "men").std_error.shape == (2,)
-    assert "only 1 report; an estimate with an error needs at least 2" in str(found)
+    assert "1 of 30 answers needed" in str(found)
     frame = found.to_frame().to_pydict()
     assert frame["group"] == [name for name in ("men", "nobody else", "women") for _ in range(2)]
     assert np.isnan(frame["estimate"]).tolist() == [False, False, True, True, False, False]
     assert found.plot() is not None
-    with pytest.raises(TooFewReportsError, match=r"group 'nobody else': only 1 report.*Join this group"):
+    with pytest.raises(TooFewReportsError, match=r"group 'nobody else': 1 of 30 answers needed.*Join this group"):
         found["nobody else"]
-    with pytest.raises(TooFewReportsError, match=r"no group can be shown: a: only 1 report.*; b: only 1 report"):
+    with pytest.raises(TooFewReportsError, match=r"no group can be shown: a: 1 of 30 answers needed; b: 1 of 30"):
         prevalence([0, 1], dn.Warner(0.8), by=["a", "b"])
 
 

@@ -250,6 +250,10 @@ class TestResult:
         assert not unsure.is_telling
         assert "This audit cannot tell whether the claimed epsilon 1.0000 is kept" in str(unsure)
         assert "not contradicted" not in str(unsure)
+        assert "falls 0.90 short of it" in str(unsure)
+        hashed = AuditResult(1.275, 2.0, 0.95, 200_000, (0, 1), (0,))  # what is proven of hashes
+        assert not hashed.is_telling
+        assert "not contradicted" not in str(hashed)
         assert not AuditResult(9.0, math.inf, 0.95, 1000, (0, 1), (0,)).violated
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     required=True,
     help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py or .ipynb file that analyses them.",
 )
-@click.option("--labelled", is_flag=True, help="Answers instead of codes (.csv or .parquet), without the design.")
+@click.option("--labelled", is_flag=True, help="Answers instead of codes (.csv, .parquet), without design and scores.")
 @click.option("--no-scores", is_flag=True, help="The reports as they are, without columns whose means estimate shares.")
 @table_option("Attributes whose joint table is wanted beside every attribute by itself. Repeatable.")
 @words_options
@@ -62,9 +62,10 @@ def command(
     Without it these hold the reports as they are, to be read back. Formats other than Parquet get their design in a
     JSON file beside them; a .json OUTPUT is the design alone.
 
-    Beside the reports stand scores, a column for every answer to every question, and for every cell of the tables
-    asked for: dn_share_smokes_yes. Their means, weighted means and means in groups are unbiased estimates of shares in
-    any program. Nothing else is to be done with them: a score is not clipped, rounded or regressed on.
+    Beside the reports stand scores (with --labelled there are the answers alone), a column for every answer to every
+    question, and for every cell of the tables asked for: dn_share_smokes_yes. Their means, weighted means and means in
+    groups are unbiased estimates of shares in any program. Nothing else is to be done with them: a score is not
+    clipped, rounded or regressed on.
 
     An .R or .py script holds counts, matrices and the estimates' formulas, and prints the same numbers as `deniable
     estimate`; R needs no package, Python only NumPy. An .ipynb notebook computes with deniable, from a Parquet file

@@ -61,6 +61,24 @@ def by_group(by: str, parts: Iterable[tuple[Any, Part]], what: Callable[[Part], 
     return found
 
 
+def in_place(
+    parts: Iterable[tuple[Any, Part]], what: Callable[[Part], Found]
+) -> tuple[dict[Any, Found], dict[Any, str]]:
+    """What is made of each group's part, by group; and of the groups of which too few are left, why.
+
+    >>> in_place([("north", 3), ("south", 4)], lambda part: part + 1)
+    ({'north': 4, 'south': 5}, {})
+    """
+    found: dict[Any, Found] = {}
+    refused: dict[Any, str] = {}
+    for group, part in parts:
+        try:
+            found[group] = what(part)
+        except TooFewReportsError as few:
+            refused[group] = few.message
+    return found, refused
+
+
 def notes_by_group(notes: Mapping[str, Sequence[str]]) -> list[str]:
     """What must be known of groups: once what is true of all of them, else with the names of those it is true of.
 

@@ -32,7 +32,7 @@ from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
 from deniable.estimation.notes.fewer_than_chance import accused, fewer_than_chance
-from deniable.estimation.notes.refused import Refused
+from deniable.estimation.notes.refused import FEWEST_SHOWN, Refused, too_few
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.prevalence_input import given_reports
@@ -174,7 +174,7 @@ def prevalence(
         given = (("weights", weights), ("strata", strata), ("clusters", clusters))
         drawn = sampling(rows, *(None if part is None else column(part, name, rows, index) for name, part in given))
     weighed = np.ones(rows) if drawn is None else drawn.scaled
-    refused = _too_few(variable.name, groups, group, weighed)
+    refused = _too_few(variable.name, groups, group, weighed, 2 if by is None else FEWEST_SHOWN)
     if len(refused) == len(groups):
         raise _nothing(refused, grouped=by is not None)
     kept = [name for name in groups if name not in refused]
@@ -208,15 +208,15 @@ def prevalence(
 
 
 def _too_few(
-    name: str, groups: Sequence[Any], group: NDArray[np.int64], weights: NDArray[np.float64]
+    name: str, groups: Sequence[Any], group: NDArray[np.int64], weights: NDArray[np.float64], fewest: int
 ) -> dict[Any, Refused]:
-    """The groups that no error can be stated of, and what stands in their place."""
+    """The groups that are not shown, as those of an estimate are not, and what stands in their place."""
     sizes, weighed = (np.bincount(group, w, len(groups)) for w in (None, weights))
     refused = {}
     for which, size, weight in zip(groups, sizes.astype(int).tolist(), weighed.tolist(), strict=True):
-        if size < 2:
+        if size < fewest:
             told = f"only {counted(size, 'report')}; an estimate with an error needs at least 2"
-            refused[which] = Refused((name,), size, told)
+            refused[which] = Refused((name,), size, told if fewest < FEWEST_SHOWN else too_few(size))
         elif not weight > 0:
             refused[which] = Refused((name,), 0, "nobody has any weight")
     return refused

@@ -115,6 +115,15 @@ def asked_groups(reports: Reports, by: str, names: Sequence[str]) -> tuple[dict[
     return kept, {UNASKED: unasked, f"without a value of {by}": unknown}
 
 
+def thin_groups(by: str, sizes: Mapping[Any, int], refused: Mapping[Any, str]) -> dict[str, int]:
+    """How many respondents are in groups that are left out of a comparison because they are too few, by the reason.
+
+    >>> thin_groups("region", {"north": 400, "moon": 1}, {"moon": "only 1 report"})
+    {'of region moon (only 1 report)': 1}
+    """
+    return {f"of {by} {group} ({why})": sizes[group] for group, why in refused.items()}
+
+
 def stands_on(n: int, names: Sequence[str], evidence: Evidence | None, origin: Origin = PEOPLE) -> str:
     """What an estimate stands on: so many reports about its table, those about parts of it, and those about neither.
 

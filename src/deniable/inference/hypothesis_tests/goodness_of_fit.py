@@ -15,9 +15,10 @@ from deniable.core.results import TestResult
 from deniable.core.table import Table
 from deniable.designs.reports.reordered import in_one_order
 from deniable.designs.reports.reports import Reports
-from deniable.errors import InputError, InvalidTestError
-from deniable.estimation.by_group import by_group
-from deniable.estimation.notes.denominators import asked_groups, used
+from deniable.errors import InputError, InvalidTestError, TooFewReportsError
+from deniable.estimation.by_group import in_place
+from deniable.estimation.notes.denominators import asked_groups, thin_groups, used
+from deniable.estimation.notes.sources import sources_of
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.several_sources import FITTED, differing
 from deniable.inference.hypothesis_tests.independence import about, chi_square, covering, refuse_to_test_pairs
@@ -207,13 +208,20 @@ def homogeneity(
     if method not in ("auto", "lrt", "pearson"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     parts, left_out = _parts(reports, by, names)
-    groups = list(by_group(by or "group", parts.items(), lambda part: covering(part, names)).values())
+    found_in, refused = in_place(parts.items(), lambda part: covering(part, names))
+    groups = list(found_in.values())
+    if len(groups) < 2:
+        each = "; ".join(f"{group}: {why}" for group, why in refused.items())
+        raise TooFewReportsError(f"there are no two groups to compare with each other: {each}. Join groups", n=0)
+    sizes = {group: sum(source.n for source in sources_of(parts[group])) for group in refused}
+    left_out |= thin_groups(by or "group", sizes, refused)
     refuse_other_order(group.asked for group in groups)
-    told = f"{len(groups)} groups: {listed(parts)}."
+    told = f"{len(groups)} groups: {listed(found_in)}."
     stood_on = used(groups, left_out)
     apart = [
         f"In {group}: {said[:1].lower()}{said[1:]}"
         for group, part in parts.items()
+        if group in found_in
         for said in differing(part, [names], FITTED)
     ]
     same = _same_channel(groups)

@@ -32,9 +32,9 @@ from deniable.errors import (
     NotCoveredError,
     TooFewReportsError,
 )
-from deniable.estimation.by_group import by_group
+from deniable.estimation.by_group import in_place
 from deniable.estimation.estimator import Collected, estimate
-from deniable.estimation.notes.denominators import asked_groups, refuse_unknown_askings, used, used_whole
+from deniable.estimation.notes.denominators import asked_groups, refuse_unknown_askings, thin_groups, used, used_whole
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.several_sources import ASSOCIATED, differing
 from deniable.inference.attribute_pairs import both_asked
@@ -211,7 +211,12 @@ def conditional_independence(
     if public and len(names) == 1:
         assert isinstance(reports, Reports)
         parts, left_out = asked_groups(reports, names[0], (a, b))
-        groups = list(by_group(names[0], parts.items(), lambda part: covering(part, (a, b))).values())
+        found_in, refused = in_place(parts.items(), lambda part: covering(part, (a, b)))
+        groups = list(found_in.values())
+        if not groups:
+            each = "; ".join(f"{group}: {why}" for group, why in refused.items())
+            raise TooFewReportsError(f"no group of {names[0]} can be tested: {each}. Join groups", n=0)
+        left_out |= thin_groups(names[0], {group: parts[group].n for group in refused}, refused)
         inside = _within_groups(groups, names[0], method, replicates, source)
         return replace(inside, notes=(*inside.notes, used(groups, left_out)))
     if method not in ("auto", "lrt"):

@@ -21,7 +21,7 @@ The tests of `association` and `goodness` for respondents with weights, strata o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,8 @@ import numpy as np
 from deniable.core.results import TestResult
 from deniable.designs.reports.reports import Reports
 from deniable.errors import InputError, TooFewReportsError
-from deniable.estimation.by_group import by_group
-from deniable.estimation.notes.denominators import used
+from deniable.estimation.by_group import in_place
+from deniable.estimation.notes.denominators import thin_groups, used
 from deniable.inference.hypothesis_tests.null_hypotheses import Given, Independent, InEach, Same
 from deniable.inference.monte_carlo import p_value
 from deniable.likelihood.efficient_estimate import Efficient, efficient_from
@@ -226,14 +226,17 @@ def weighted_independence(
         if len(given) > 1:
             raise InputError(f"give one public column, or attributes that were asked; not {listed(given)}")
         assert isinstance(reports, Reports)
-        parts = _tables(reports, pair, given[0], sampling)
+        parts, thin = _tables(reports, pair, given[0], sampling)
+        if not parts:
+            raise TooFewReportsError(" ".join([f"no group of {given[0]} can be tested. Join groups.", *thin]), n=0)
         test = RaoScott(list(parts.values()), sampling, InEach(Independent(0, 1)), grouped=True)
         told = f"independence within each value of {given[0]}"
     else:
         axes = tuple(range(2, 2 + len(given)))
         test = RaoScott([_table(reports, (*pair, *given), sampling)], sampling, Independent(0, 1, axes))
         told = "independence" if not given else f"independence given {' and '.join(given)}"
-    return test.test(method, told, replicates=replicates, source=source)
+    found = test.test(method, told, replicates=replicates, source=source)
+    return replace(found, notes=(*found.notes, *thin)) if public else found
 
 
 def weighted_goodness(
@@ -256,22 +259,31 @@ def weighted_homogeneity(
     source: Source,
 ) -> TestResult:
     """The same distribution in all public groups, which clusters may tie to each other."""
-    groups = _tables(reports, names, by, sampling)
+    groups, thin = _tables(reports, names, by, sampling)
     if len(groups) < 2:
-        raise InputError(f"there is only {listed(groups)}; groups are compared with each other")
+        there = f"only {listed(groups)}" if groups else "no group"
+        told = " ".join([f"there is {there}, and groups are compared with each other. Join groups.", *thin])
+        raise TooFewReportsError(told, n=0)
     test = RaoScott(list(groups.values()), sampling, Same(tuple(range(len(names)))), grouped=True)
-    return test.test(method, f"homogeneity of {listed(groups)}", replicates=replicates, source=source)
+    found = test.test(method, f"homogeneity of {listed(groups)}", replicates=replicates, source=source)
+    return replace(found, notes=(*found.notes, *thin))
 
 
-def _tables(reports: Reports, names: Sequence[str], by: str, sampling: Sampling) -> dict[Any, Efficient]:
-    """The efficient table of each public group; one that shows no variance is refused while its name is known."""
+def _tables(
+    reports: Reports, names: Sequence[str], by: str, sampling: Sampling
+) -> tuple[dict[Any, Efficient], tuple[str, ...]]:
+    """The efficient table of each public group, and which show no variance and are left out, with how many reports."""
 
     def of_group(part: Sampling) -> Efficient:
         found = _table(reports, names, part)
         found.df  # noqa: B018 - refuses groups that lie in one cluster
         return found
 
-    return by_group(by, sampling_by(reports, by, sampling), of_group)
+    parts = dict(sampling_by(reports, by, sampling))
+    found, refused = in_place(parts.items(), of_group)
+    sizes = {group: int(parts[group].within.sum()) for group in refused}
+    out = [f"{n} {why}" for why, n in thin_groups(by, sizes, refused).items()]
+    return found, ((f"Left out: {'; '.join(out)}.",) if out else ())
 
 
 def _table(reports: Collected, names: Sequence[str], sampling: Sampling) -> Efficient:
