@@ -19,8 +19,11 @@ def _in(folder: str, names: str) -> tuple[str, ...]:
 
 _KRR = tuple(f"tests/contracts/test_channels.py::{name}" for name in ("TestKRR", "TestKRROfGivenIntegers"))
 # Not with a database server, and not what starts programs: those load the module from its file.
-_DEVICE = (*_in("device", "client"), *_in("collection", "client blocks pairs ticket invitations"))
-_COLLECTOR = _in("collection", "collector blocks pairs invitations issuer opening work rejections other_versions")
+_DEVICE = (*_in("device", "client"), *_in("collection", "client served_blocks match_partners ticket invitations"))
+_COLLECTOR = (
+    *_in("collection", "collector served_blocks match_partners invitations token_issuer survey_lifecycle"),
+    *_in("collection", "worker_threads rejection_counts other_versions"),
+)
 
 SUBJECTS = {
     "krr": Subject(
