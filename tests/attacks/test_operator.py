@@ -33,6 +33,7 @@ from deniable.device.client import Client
 from deniable.device.panel import of_fewer
 from deniable.device.protocol.admission_token import Pass
 from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.collector_connection import Line
 from deniable.device.protocol.form import PLAIN
 from deniable.device.protocol.http_transport import Response
 from deniable.device.protocol.messages import Report, design_id
@@ -578,6 +579,41 @@ def test_a_survey_that_was_answered_is_not_turned_round(how, tmp_path):
             assert "Words were corrected after people had answered ('a misprint')" in str(device.describe())
         (told,) = corrected_words(reports)
         assert (told.before, told.after) == (1, 0)
+
+
+@breaks(
+    "What was made under other words than those that were answered first, and no declared correction, counts nowhere."
+)
+def test_no_report_under_way_is_counted_under_swapped_labels(tmp_path):
+    path, text = tmp_path / "survey.toml", ASK.format(name="income", keys="", rest=DEBTS)
+    swapped = text.replace('text = "No"', "X").replace('text = "Yes"', 'text = "No"').replace("X", 'text = "Yes"')
+    person, agreed = {"income": 137, "debts": "no", "region": "town"}, {"public": ["region"]}
+    path.write_text(text, encoding="utf-8")
+    first = Service.open(path, tmp_path / "data")
+    late, later = Client("http://localhost", tmp_path / "late"), Client("http://localhost", tmp_path / "later")
+    with background(first, port=0) as url:
+        for device in (late, later):
+            device._line = Line(url, None)
+            device.answer(person, **agreed, send=False)
+        # A second server from the same folder, with the labels swapped, beside the first.
+        path.write_text(swapped, encoding="utf-8")
+        with pytest.raises(InputError, match="under other words"):
+            Service.open(path, tmp_path / "data")
+    second = Service.open(path, tmp_path / "data")  # nobody has answered yet
+    with background(second, port=int(url.rsplit(":", 1)[1])):
+        for send in (late.send, later.send):
+            with pytest.raises(DeniableError, match="were changed before"):
+                send()
+            with Client(url) as device:
+                device.answer(person, **agreed)
+        assert second.collector.store.total(second.collector.number) == 2
+        assert [second.store.total(number) for number, _ in second.store.designs().values()] == [0, 2]
+    late.close()
+    later.close()
+    Service.open(path, tmp_path / "data").store.close()
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="people have answered"):
+        Service.open(path, tmp_path / "data")
 
 
 @breaks(

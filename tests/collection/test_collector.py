@@ -139,6 +139,7 @@ class Nobody:
 def test_a_report_that_needs_nobody_s_word_takes_no_place_among_those_that_do(collector, monkeypatch):
     earlier = collector(survey_of(epsilon=3.0)).design_id
     made = collector(survey_of())
+    assert made._first.counts(made.design_id)  # the first report asks whether others were before it
     monkeypatch.setattr(made, "_work", Nobody())
     assert sent(made) is None
     monkeypatch.setattr(made._ends, "is_over", lambda _survey: True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from deniable.collection.admission import Entrance
+from deniable.collection.first_words import FirstWords
 from deniable.collection.group_commit import MOST_WAITING, Writer
 from deniable.collection.invitations import admission_id
 from deniable.collection.rejection_counts import Rejections
@@ -23,6 +24,7 @@ from deniable.collection.simulated_marks import mark
 from deniable.collection.survey_lifecycle import Closing, Ends, Opening
 from deniable.collection.survey_messages import LOOPBACK, announcement, current_design, words_mark
 from deniable.collection.worker_threads import Work
+from deniable.device.origins import fingerprint
 from deniable.device.protocol import canonical_json as wire
 from deniable.device.protocol import messages
 from deniable.device.protocol.form import read_form
@@ -114,6 +116,8 @@ class Collector:
         self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
+        self._refuse_other_words()
+        self._first = FirstWords(store, [each.verified for each in self._served.values()], self.design_id)
         self._forms = store.saved_under(words_mark(""))  # of designs served earlier too: whoever began goes on
         self.announcement = wire.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
@@ -123,6 +127,15 @@ class Collector:
         self._work = Work()
         self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
         self._closing = Closing(self._is_over, self._finish)
+
+    def _refuse_other_words(self) -> None:
+        """Refuse to show other words than a server beside this one does."""
+        other = self.store.show(self.plan_id, self.design_id)
+        if other is not None:
+            raise InputError(
+                f"another server shows this survey under other words, as design {fingerprint(other)}, from "
+                f"{self.store.place}: reports to both would be counted together. Stop that one first"
+            )
 
     def write_meetings(self) -> None:
         """Keep how many pairs met. Where the store fails they are kept with those that come next."""
@@ -291,6 +304,8 @@ class Collector:
             return problem("unknown-design")
         if served.other is not None and self._ends.is_over(served.other):
             return problem("closed")
+        if self._first.is_known(report.design) and not self._first.counts(report.design):
+            return problem("reworded")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
 
@@ -310,22 +325,25 @@ class Collector:
             return [problem("unavailable")] * len(reports)
 
     def _is_told_at_once(self, report: Report) -> bool:
-        """Whether nobody has to be asked: neither if a report is let in, nor if its block was published."""
+        """Whether nobody has to be asked: if a report is let in, if its words count, if its block was published."""
         served = self._served.get(report.design)
-        if served is None:
+        if served is None or (served.other is not None and self._ends.is_over(served.other)):
             return True
         chain = served.acceptor.chain
-        return served.door.is_open and (chain is None or chain.has(report.block))
+        is_said = self._first.is_known(report.design)
+        return is_said and served.door.is_open and (chain is None or chain.has(report.block))
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""
         rows = [self._row(report) for report in reports]
         # Only of those that fit: a signature takes longer to check than all the rest.
         strangers = self._strangers([report for report, row in zip(reports, rows, strict=True) if isinstance(row, Row)])
-        return [
-            problem("not-invited") if isinstance(row, Row) and report.id in strangers else row
-            for report, row in zip(reports, rows, strict=True)
-        ]
+        for place, (report, row) in enumerate(zip(reports, rows, strict=True)):
+            if isinstance(row, Row) and report.id in strangers:
+                rows[place] = problem("not-invited")
+            elif isinstance(row, Row) and not self._first.counts(report.design):  # of those that are stored
+                rows[place] = problem("reworded")
+        return rows
 
     def _strangers(self, reports: Sequence[Report]) -> set[str]:
         """Which reports, by their ids, their design's own door does not let in."""

@@ -4,7 +4,7 @@ Amendments: designs of one plan that differ in their words alone, each of which 
 
 The words are inside a design's hash, so that nobody can be asked something else under the same name. A survey is
 **opened** when the first report to any design of its name has been accepted, whoever sent it. Until then its file may
-be changed at will. From then on
+be changed at will; a report that was made under words before is turned away then (`first_words`). From then on
 
 - its questions, and number, values and order of their choices, are what they were, for good;
 - so is every text that respondents read, in every language: title, questions, choices, hints, and what stands around;
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import msgspec
 
+from deniable.collection.first_words import connected, first_of
 from deniable.device.design_terms import is_edge
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.form import read_form
@@ -249,6 +250,7 @@ def current_design(
     families: dict[str, list[Amendment]] = {}
     for each in known:
         families.setdefault(each.verified.plan_id, []).append(each)
+    families = {plan: _answered(family, first_of(store, plan)) for plan, family in families.items()}
     served = [last for family in families.values() if (last := _in_force(family)) is not None]
     last = next((each for each in served if each.verified.plan_id == wanted.plan_id), None)
     if last is None:  # not opened; or asked otherwise (another epsilon, another address), and not counted together
@@ -286,10 +288,17 @@ def amendments_of(store: Readable, name: str) -> dict[str, tuple[int, bytes]]:
     return {each: known for each, known in designs.items() if verify(known[1], each).plan_id == plan}
 
 
+def _answered(family: list[Amendment], first: str | None) -> list[Amendment]:
+    """The amendments of a plan that people may answer: those connected with the one that was answered first."""
+    if first is None:
+        return [each for each in family if each.corrections or each.reports]
+    together = connected(first, {each.verified.id: each.message.replaces for each in family})
+    return [each for each in family if each.verified.id in together]
+
+
 def _in_force(family: Sequence[Amendment]) -> Amendment | None:
-    """Which amendment of a plan is in force: that with most corrections, or the one that people answered."""
-    opened = [each for each in family if each.corrections or each.reports]
-    return max(opened, key=lambda each: (len(each.corrections), each.number), default=None)
+    """Which amendment of a plan is in force, of those that people may answer: the one with most corrections."""
+    return max(family, key=lambda each: (len(each.corrections), each.number), default=None)
 
 
 def _changes(last: Amendment, now: Form) -> tuple[Change, ...]:

@@ -306,6 +306,10 @@ class PostgresStore:
             if self._stop.wait(PATIENCE):
                 return
 
+    def show(self, plan: str, design: str) -> str | None:  # noqa: ARG002 - the protocol's
+        """Nothing is known of other programs: which words count is decided by the first report."""
+        return None
+
     def copy(self, target: Path) -> None:
         """Copy everything into one new SQLite file."""
         copy_rows(self._read, target, sql.COPIED)

@@ -21,7 +21,16 @@ from deniable.storage.checksums import refuse_damage, refuse_damaged_copy
 from deniable.storage.copy_store import HERE, copy_store
 from deniable.storage.sqlite_files import PART, Layout, keep_bond, read_bond, refuse_orphans, refuse_strange_parts
 from deniable.storage.sqlite_tables import FORMAT, MAIN, REPORTS
-from deniable.storage.sqlite_transactions import FULL, failure, hold, is_full, other_format, telling, transaction
+from deniable.storage.sqlite_transactions import (
+    FULL,
+    agree_on,
+    failure,
+    hold,
+    is_full,
+    other_format,
+    telling,
+    transaction,
+)
 from deniable.storage.store import cells_of
 
 if TYPE_CHECKING:
@@ -40,12 +49,13 @@ class SqliteStore:
     def __init__(self, path: str | Path) -> None:
         """Open the store, or make it."""
         self._path, self.place, self.home = Path(path), str(path), HERE
-        layout = Layout(self._path)
+        self._layout = layout = Layout(self._path)
         if not self._path.exists():
             refuse_orphans(layout)
             _make(self._path)
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._claimed: int | None = None  # the folder, held
+        self._showing: dict[str, int] = {}  # by plan, what says which of its designs is shown
         with ExitStack() as opened:  # what cannot be opened whole is closed again
             try:
                 self._db = self._connect(opened, layout)
@@ -267,6 +277,18 @@ class SqliteStore:
             self._claimed = hold(self._path.parent)
         return self._claimed is not None
 
+    def show(self, plan: str, design: str) -> str | None:
+        """Say that a design is shown until this is closed; or which other one of its plan is, by another program."""
+        if (before := self._showing.pop(plan, None)) is not None:
+            os.close(before)
+        with telling(self._path.parent):
+            shown = agree_on(self._layout.showing(plan), design)
+        if isinstance(shown, str):
+            return shown
+        if shown is not None:
+            self._showing[plan] = shown
+        return None
+
     def copy(self, target: Path) -> None:
         """Copy everything into one new file."""
         copy_store(Layout(self._path), target)
@@ -304,6 +326,8 @@ class SqliteStore:
             if self._claimed is not None:
                 os.close(self._claimed)
                 self._claimed = None
+            while self._showing:
+                os.close(self._showing.popitem()[1])
 
 
 def _make(path: Path) -> None:

@@ -9,6 +9,7 @@
     reports.tail-7.sqlite    the tail: reports that are not sealed yet
     reports.lock             held for as long as a report is written, or a file takes another one's place
     reports.sealing.lock     held for as long as a sealed file is written, so that one program does it at a time
+    reports.showing-*.lock   held for as long as a survey is served, and says as which design: others agree with it
 
 Tails are numbered. The sealed file says the number of the first tail that is not in it (SQLite has a place for such a
 number in a file's header), so that a tail counts if its number is not below that, whatever a crash has left behind.
@@ -73,6 +74,10 @@ class Layout:
     def tail(self, number: int) -> Path:
         """The path of a tail."""
         return Path(self._name(number))
+
+    def showing(self, plan: str) -> Path:
+        """The path of the file by which programs agree on which design of a plan is shown."""
+        return Path(f"{self._beside}.showing-{plan[:16]}.lock")
 
     def tails(self) -> list[Path]:
         """All tails that there are, also those that do not count."""
@@ -139,6 +144,7 @@ class Layout:
     def delete(self) -> None:
         """Remove every file, the main one last."""
         parts = [path for path in self.folder.iterdir() if self._tail.fullmatch(path.name)]
+        parts += self.folder.glob(f"{self.main.stem}.showing-*.lock")
         for path in (*parts, self.draft, self.sealed, self.sealing, self.lock, self.main):
             discard(path)
             path.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from deniable.errors import InputError, StoreError, StoreFullError
@@ -115,6 +115,32 @@ def taken(path: Path, *, wait: bool) -> Iterator[bool]:
             yield True
     finally:
         os.close(handle)
+
+
+def agree_on(path: Path, text: str) -> int | str | None:
+    """Agree with other programs on a text in a file, for as long as the handle that is returned is open.
+
+    Whoever comes first says it. Returns what they say, if it is something else; None where the system has no locks.
+    """
+    if fcntl is None:
+        return None
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, text.encode(), 0)
+            fcntl.flock(handle, fcntl.LOCK_SH)  # waits for somebody who is just saying it
+            said = os.pread(handle, 1 << 10, 0).decode()
+        except BaseException:
+            os.close(handle)
+            raise
+        if said == text:
+            return handle
+        os.close(handle)
+        if said:  # else it was emptied by somebody who is gone
+            return said
 
 
 class Alone:

@@ -204,6 +204,13 @@ class Store(Protocol):
         """Be the one program that does what only one may do, until this is closed. False: another one is."""
         ...
 
+    def show(self, plan: str, design: str) -> str | None:
+        """Say that a design is shown to respondents until this is closed. Another one of its plan that is: by whom?
+
+        Where a store is shared by several programs, nobody knows: None. The first report decides there.
+        """
+        ...
+
     def seal(self) -> None:
         """Seal what has arrived, now: after that nothing tells in which order it came."""
         ...

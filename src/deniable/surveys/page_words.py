@@ -411,7 +411,7 @@ SENTENCES: dict[str, str] = {
     "unanswered": "bad-answer",
     "disagreed": "no-consent",
     "problem_passing": "unreachable busy too-slow unavailable full failed",
-    "problem_misfit": "unfit unknown-block unknown-design repeated-key",
+    "problem_misfit": "unfit unknown-block unknown-design repeated-key reworded",
     "reason_promise": "epsilon-exceeded epsilon keep floor",
     "reason_certain": "zero-weight zero",
     "reason_pseudonym": "pseudonym",

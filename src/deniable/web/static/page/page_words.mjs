@@ -2159,6 +2159,7 @@ export const SENTENCES = {
   "unknown-block": "problem_misfit",
   "unknown-design": "problem_misfit",
   "repeated-key": "problem_misfit",
+  "reworded": "problem_misfit",
   "epsilon-exceeded": "reason_promise",
   "epsilon": "reason_promise",
   "keep": "reason_promise",
