@@ -44,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sentences import breaks
 
 import deniable as dn
+from chequered import black
 from deniable.collection.collector import Collector
 from deniable.collection.invitations import digest
 from deniable.collection.load_reports import stored_reports
@@ -153,8 +154,10 @@ def blind_text(survey_text):
     return survey_text.replace("epsilon = 1.0", 'epsilon = 1.0\nadmission = "blind"\ncloses = 2030-06-01T00:00:00Z')
 
 
-@pytest.fixture(scope="module", params=["sqlite, ended by hand", "sqlite, ended by its date", "postgres, ended by hand",
-                                        "postgres, ended by its date"])  # fmt: skip
+LIVES = [f"{where}, ended by {by}" for where, by in black(["postgres", "sqlite"], ["hand", "its date"])]
+
+
+@pytest.fixture(scope="module", params=LIVES)
 def life(request, tmp_path_factory, blind_text):
     """One life serves all tests: they only read what was copied."""
     where, _, by = request.param.partition(", ended by ")

@@ -243,7 +243,9 @@ def drawn(axes):
 
 
 def test_a_drawing_says_what_it_shows(result):
+    before = dict(mpl.rcParams)
     made = np.ravel(result.plot())
+    assert dict(mpl.rcParams) == before, "the caller's settings are left alone"
     figure = made[0].figure
     figure.draw_without_rendering()  # lays everything out, without the pixels
     for axes in made:
@@ -266,12 +268,6 @@ def test_it_draws_on_the_axes_it_is_given(result):
     assert np.ravel(result.plot(given))[-1] is axes[1]
     assert figure.number in plt.get_fignums()
     assert len(plt.get_fignums()) == 1
-
-
-def test_the_caller_s_settings_are_left_alone(result):
-    before = dict(mpl.rcParams)
-    result.plot()
-    assert dict(mpl.rcParams) == before
 
 
 def classes():
