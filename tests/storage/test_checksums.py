@@ -265,6 +265,7 @@ def test_a_sealed_file_that_is_gone_is_missed(tmp_path):
     folder = served(tmp_path / "a")
     (folder / SEALED).unlink()
     refused(folder, SEALED, "is missing, and all reports that were sealed")
+    assert run("verify", folder).output.count("DAMAGED") == 1
     done = run("verify", folder, "--repair")
     assert (done.exit_code, "Gone on without" in done.stderr) == (0, True)
     with closing(SqliteStore(folder / MAIN)) as store:

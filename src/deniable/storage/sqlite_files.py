@@ -336,7 +336,7 @@ def _strange(db: sqlite3.Connection, layout: Layout, bond: Bond, state: State) -
             found[str(layout.sealed)] = f"{layout.sealed} belongs to another store than {layout.main}"
         elif any(known.get(number) != design for number, design in designs.items()):
             found[str(layout.sealed)] = f"{layout.sealed} numbers its designs otherwise than {layout.main}"
-    if bond.tail >= max(state.first, 1) and bond.tail not in state.tails:
+    if bond.tail >= max(state.first, bond.sealed, 1) and bond.tail not in state.tails:
         path = layout.tail(bond.tail)
         found[str(path)] = f"{path} is missing, and the latest reports"
     for path in map(layout.tail, state.tails):
@@ -360,7 +360,7 @@ def forget_missing(layout: Layout) -> list[str]:
     with closing(sqlite3.connect(layout.main, isolation_level=None)) as db:
         bond = read_bond(db)
         lost = [] if state.first or not bond.sealed else [str(layout.sealed)]
-        if bond.tail >= max(state.first, 1) and bond.tail not in state.tails:
+        if bond.tail >= max(state.first, bond.sealed, 1) and bond.tail not in state.tails:
             lost.append(str(layout.tail(bond.tail)))
         if lost:
             keep_bond(db, sealed=state.first, tail=max(state.tails, default=0))
