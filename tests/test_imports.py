@@ -44,7 +44,7 @@ def test_a_collector_starts_without_scipy(tmp_path):
     (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")  # an optimal design
     started = (
         "from pathlib import Path\n"
-        "from deniable.cli import app, serve\n"
+        "from deniable.cli import app\nfrom deniable.cli.collect import serve\n"
         "from deniable.web.serve import Service\n"
         f"folder = Path({str(tmp_path)!r})\n"
         "Service.open(folder / 'survey.toml', folder / 'data').collector.close()"

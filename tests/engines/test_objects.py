@@ -305,7 +305,8 @@ def test_by_the_command_line(bucket, tmp_path, monkeypatch):
     assert Object(f"{bucket}/made.csv").read_bytes().count(b"\n") == 101
     assert "already there" in run("synthesize", f"{bucket}/r.parquet", "-o", f"{bucket}/made.csv", code=3)
     for file in ("r.parquet", "r.csv", "design.json"):
-        assert "not contradicted" in run("audit", f"{bucket}/{file}", "--runs", "5000", "--confidence", "0.9999999")
+        told = run("audit", f"{bucket}/{file}", "--runs", "5000", "--confidence", "0.9999999")
+        assert "cannot tell" in told or "not contradicted" in told  # by so few runs
     assert sorted(path.name for path in tmp_path.iterdir()) == ["domain.toml", "people.parquet"]
     assert dn.read_reports(f"{bucket}/r.csv").n == 3000
     assert open_reports(f"{bucket}/r.parquet", f"{bucket}/design.json").n == 3000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from deniable.files.reserved_columns import (
     BLOCK,
     ORIGIN,
     SHARE,
+    Asking,
     answer_columns,
     check_codes,
     origin_of_rows,
@@ -28,10 +29,17 @@ from deniable.frozen import readonly
 from deniable.text import listed
 
 if TYPE_CHECKING:
-    from deniable.designs.design import Design
+    from numpy.typing import DTypeLike
 
 
-def parts_of_frame(frame: Any, design: Design) -> dict[str, Any]:
+class Answered(Asking, Protocol):
+    """A design, of which the type of its answers is looked at besides."""
+
+    @property
+    def answer_dtype(self) -> DTypeLike: ...  # noqa: D102
+
+
+def parts_of_frame(frame: Any, design: Answered) -> dict[str, Any]:
     """What reports are made of, out of a frame."""
     import narwhals as nw
 
