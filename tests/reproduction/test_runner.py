@@ -67,10 +67,10 @@ def test_what_an_item_depends_on():
 
     (pairs,) = find("jrr", "privacy-theorem")
     beside = {"reproduction/jrr/privacy_theorem.py", "reproduction/item.py"}
-    assert beside | {"channels/paired.py", "randomness.py"} <= names(pairs)
+    assert beside | {"extensions/paired/pairing.py", "core/randomness.py"} <= names(pairs)
     assert not any(name.startswith(("inference/", "graphs/", "cli/")) for name in names(pairs))
     (graphs,) = find("wang", "figure-5")
-    assert {"graphs/__init__.py", "graphs/statistics.py", "reproduction/wang/network.py"} <= names(graphs)
+    assert {"graphs/__init__.py", "graphs/degrees_and_triangles.py", "reproduction/wang/network.py"} <= names(graphs)
 
 
 def test_an_interrupted_item_is_computed_again(counted, tmp_path):

@@ -169,8 +169,8 @@ class Killed(BaseException):
 
 # Every step of sealing that changes a file: which call of what.
 HERE = "deniable.storage"
-STEPS = [(f"{HERE}.tail.place", 1), (f"{HERE}.tail.place", 2), (f"{HERE}.tail.write_sealed", 1)]
-STEPS += [(f"{HERE}.layout.remove", call) for call in (1, 2, 3, 4)]
+STEPS = [(f"{HERE}.append_log.place", 1), (f"{HERE}.append_log.place", 2), (f"{HERE}.append_log.write_sealed", 1)]
+STEPS += [(f"{HERE}.sqlite_files.remove", call) for call in (1, 2, 3, 4)]
 
 
 @pytest.mark.parametrize("after", [False, True])

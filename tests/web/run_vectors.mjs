@@ -6,7 +6,10 @@ const [directory, program] = process.argv.slice(2);
 const load = (name) => JSON.parse(readFileSync(`${directory}/${name}`, "utf-8"));
 const part = (name) => import(pathToFileURL(`${program}/${name}.mjs`));
 const [exact, messages, channels, verifying, forms, encoding, blocks, pairs, client] = await Promise.all(
-  ["exact", "messages", "channels", "verify", "form", "encoding", "blocks", "pairs", "client"].map(part),
+  [
+    ...["device/epsilon", "protocol/messages", "channels/registry", "device/verify", "protocol/form"],
+    ...["protocol/answer_encoding", "protocol/fake_blocks", "protocol/partner", "device/client"],
+  ].map(part),
 );
 const bytes = (text) => new TextEncoder().encode(text);
 const text = ({ n, d }) => `${n}/${d}`;

@@ -58,6 +58,6 @@ def test_a_line_of_the_log_tells_the_kind_and_place_of_an_error_and_nothing_that
     assert json.loads(first) == {
         "level": "error", "event": "error", "by": "uvicorn.error", "kind": "ValueError", "at": place
     }  # fmt: skip
-    assert place[-1].startswith("web/test_log.py:")
+    assert place[-1].startswith("web/test_json_log.py:")
     assert json.loads(second) == {"level": "error", "event": "error", "by": "asyncio"}
     assert json.loads(third) == {"level": "info", "event": "renewed", "workers": 2}

@@ -148,11 +148,11 @@ def test_every_other_kind_is_served_too(served, channel):
 
 @pytest.mark.parametrize("channel", ["krr", "unary", "subset"])
 def test_what_a_panel_repeats_has_two_levels_and_is_estimated_through_both(served, channel):
-    panel = 'admission = "invited"\npanel = { name = "p", people = 1000000, repeats = ["month"], again = 3.0 }'
+    panel = 'admission = "invited"\npanel = { name = "p", people = 1000000, repeats = ["month"], again = 1.0 }'
     service, client, truth = served(f'channel = "{channel}"\nkind = "sampled"', panel)
     kind = TwoLevelKRR if channel == "krr" else TwoLevel
     assert isinstance(service.collector.survey.design.questions[0].channel, kind)
-    assert "If at least 1000000 people take part, at most" in client.get("/analyst/privacy").text
+    assert "If at least 1000 people take part, at most" in client.get("/analyst/privacy").text
     month = next(table for table in client.get("/v1/results").json()["tables"] if table["attributes"] == ["month"])
     near(month["cells"], truth)
 
