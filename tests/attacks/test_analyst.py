@@ -40,7 +40,8 @@ from deniable.surveys.survey import parse_survey
 from deniable.web.api.app import create_app
 from deniable.web.dashboard import cache as kept
 from deniable.web.http.prometheus_metrics import Figures, Served
-from deniable.web.serve import Service, background, site
+from deniable.web.serve import Service, background
+from deniable.web.site import site
 from small_survey import BLOCKS, PAIRED, small_survey
 from waiting import until
 

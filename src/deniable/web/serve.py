@@ -1,7 +1,4 @@
-"""Running the collector: a survey file, a folder for the data, an address.
-
-Everything a collector shows to people, beside what it says to devices.
-"""
+"""Running the collector: a survey file, a folder for the data, an address."""
 
 from __future__ import annotations
 
@@ -26,16 +23,13 @@ from deniable.device.protocol.messages import MOST_ADMISSION_BYTES
 from deniable.errors import InputError, MissingExtraError
 from deniable.storage.open_store import FILE, open_store
 from deniable.surveys.survey import FOLDER
-from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.http.graceful_shutdown import GRACE, Ending
 from deniable.web.http.json_log import tell_errors
-from deniable.web.page.static_files import page_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from starlette.applications import Starlette
-    from starlette.routing import BaseRoute
 
     from deniable.storage.store import Store
     from deniable.surveys.survey import Survey
@@ -119,6 +113,7 @@ def _application() -> Callable[[Collector], Starlette]:
     """What makes the application, if it is installed."""
     try:
         from deniable.web.api.app import create_app
+        from deniable.web.site import site
     except ImportError as error:
         raise MissingExtraError(
             f"the collector needs {error.name}, which is not installed: pip install 'deniable[service]'",
@@ -215,8 +210,3 @@ def server(app: Starlette, store: Store | None = None) -> Server:
         ),
         None if store is None else Ending(lambda: store.saved("")),
     )
-
-
-def site(collector: Collector) -> list[BaseRoute]:
-    """The respondent's page and the analyst's."""
-    return [*page_routes(), *Dashboard(collector).routes()]
