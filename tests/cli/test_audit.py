@@ -10,7 +10,7 @@ import pytest
 import deniable as dn
 
 # An honest design is convicted with probability at most 1 - confidence.
-ALMOST_SURE = ("--runs", "20000", "--confidence", "0.9999999")
+ALMOST_SURE = ("--runs", "100000", "--confidence", "0.9999999")
 
 
 @pytest.mark.parametrize("source", ["in/reports.parquet", "in/reports.csv", "in/reports.csv.design.json"])

@@ -13,8 +13,8 @@ from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
 from deniable.errors import StoreError
+from deniable.web.http.attempt import attempt
 from deniable.web.http.json_log import tell
-from deniable.web.http.limits_and_timeouts import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,26 +5,18 @@ all after the head, gets an answer and goes. `web.protocol` does the same for th
 
 All requests share one timer, set to the first moment at which one of them can be late. A timer each would cost as much
 as reading a report does, and hardly any of them would ever ring.
-
-Asking somebody who may never answer, such as a database that is frozen.
-
-The thread is left behind, and nobody waits for it: not even the interpreter when it ends, as it does for an executor's.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from concurrent.futures import Future
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from deniable.web.http.responses import problem_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _ANALYSTS = ("/analyst", "/v1/results")
@@ -167,24 +159,3 @@ class _Request:
         """Set the clock."""
         self.deadline = self._loop.time() + seconds
         self._limiter.watch(self.deadline, self._loop)
-
-
-T = TypeVar("T")
-
-
-def attempt(function: Callable[[], T]) -> Future[T]:
-    """Begin to do something in a thread of its own; wait for its result as long as you like.
-
-    >>> attempt(lambda: 6 * 7).result(timeout=60)
-    42
-    """
-    made: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            made.set_result(function())
-        except BaseException as error:  # noqa: BLE001 - whoever waits is given it
-            made.set_exception(error)
-
-    threading.Thread(target=run, name="deniable-attempt", daemon=True).start()
-    return made

@@ -26,7 +26,7 @@ from deniable.collection.shown_state import Shown, stepped
 from deniable.collection.survey_lifecycle import date_mark, end_mark
 from deniable.errors import InputError, StoreError
 from deniable.version import __version__
-from deniable.web.http.limits_and_timeouts import attempt
+from deniable.web.http.attempt import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
