@@ -113,6 +113,24 @@ def test_whatever_ended_stays_so_after_a_restore(tmp_path, order, keeps_folder):
     service.collector.close()
 
 
+def test_a_copied_folder_does_not_know_that_it_is_one_and_a_new_token_ends_what_it_brings_back(tmp_path):
+    survey, data, aside = tmp_path / "survey.toml", tmp_path / "data", tmp_path / "aside"
+    survey.write_text(SURVEY)
+    known = Secrets()
+    service = Service.open(survey, data)
+    known.add(service.store, service.token)
+    service.collector.close()
+    shutil.copytree(data, aside)
+    Service.open(survey, data, new_token=True).collector.close()
+    shutil.rmtree(data)
+    aside.rename(data)
+    for options, good in (({}, (1, 1, 1)), ({"new_token": True}, (0, 0, 0))):  # as the page on backups says
+        service = Service.open(survey, data, **options)
+        assert not service.is_restored
+        assert known.good(service.store) == good
+        service.collector.close()
+
+
 def test_a_copy_opens_nothing(tmp_path):
     store = open_store(tmp_path / "data")
     known = Secrets()
