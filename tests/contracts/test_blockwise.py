@@ -66,7 +66,8 @@ def test_reports_summed_over_an_attribute_are_reports_through_the_collapsed_chan
 
 
 def test_forgetting_the_blocks_leaves_the_mixture_of_the_mean_fakes():
-    assert Blockwise(*SEVERAL, bits=16).pooled() is None  # its blocks keep the truth with different probabilities
+    several = Blockwise(*SEVERAL, bits=16)
+    assert several.pooled() is several  # its blocks keep the truth with different probabilities
     keep, fakes, respondents = [9000, 9000], [SEVERAL[1][0], SEVERAL[1][2]], [3, 400]
     channel = Blockwise(keep, fakes, respondents, bits=16)
     pooled = channel.pooled()

@@ -25,7 +25,7 @@ from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -64,6 +64,10 @@ class Bitmask(Explicit):
 
     def _given(self) -> dict[str, Any]:
         return {"k": self.inputs, "bit": self.bit}
+
+    def inverse_of_some(self, truths: Sequence[int]) -> NDArray[np.float64]:
+        """A coin for each category: what pairs share is known of each by itself."""
+        return self.solve(np.eye(self.outputs))[list(truths)]
 
     @property
     def outputs(self) -> int:  # type: ignore[override]

@@ -70,6 +70,7 @@ class Channel(Frozen, ABC):
     is_hashed: bool = False  # whether it takes arithmetic for every truth to tell which of them a report speaks for
     is_answer: bool = True  # whether a report is one of the truths; else it speaks for several of them
     is_partial: bool = False  # whether reports tell only some functionals of the truth's shares
+    shares_context: bool = False  # whether a respondent's answers name something in common, such as their block
     categories: tuple[Category, ...] | None = None
     sensitive: int | None = None  # of a device for a yes-or-no question: which truth is the sensitive one
 
@@ -108,6 +109,30 @@ class Channel(Frozen, ABC):
         taken for one of these two, whatever their truths. None where nothing better is known than any channel has.
         """
         return ()
+
+    # -- what it is made of -----------------------------------------------------------------------------------------
+
+    @property
+    def factors(self) -> tuple[Channel, ...]:
+        """The channels that a product is made of, one an attribute or more; any other is its own."""
+        return (self,)
+
+    def with_factors(self, factors: Sequence[Channel]) -> Channel:
+        """A channel of the same form, with other factors in the place of its own."""
+        (only,) = factors
+        return only
+
+    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Reports as this channel takes them, from rows with a column a factor."""
+        return rows[:, 0]
+
+    def pooled(self) -> Channel:
+        """The channel of a report whose context (a block) is forgotten; itself where there is none to forget."""
+        return self
+
+    def inverse_of_some(self, truths: Sequence[int]) -> NDArray[np.float64] | None:  # noqa: ARG002 - mostly the best one
+        """Q where only some truths can be anybody's, of a channel that knows more than its matrix says; else None."""
+        return None
 
     # -- the map and its inverse -----------------------------------------------------------------------------------
 

@@ -54,11 +54,22 @@ class Kronecker(Channel):
         """Take the channel of each attribute; products inside are flattened."""
         if not channels:
             raise DesignError("a Kronecker product needs at least one channel")
-        parts: tuple[Channel, ...] = tuple(
-            part for channel in channels for part in (channel.channels if isinstance(channel, Kronecker) else [channel])
-        )
+        parts = tuple(part for channel in channels for part in channel.factors)
         inputs, outputs = prod(part.inputs for part in parts), prod(part.outputs for part in parts)
         fix(self, channels=parts, inputs=inputs, outputs=outputs)
+
+    @property
+    def factors(self) -> tuple[Channel, ...]:
+        """One an attribute."""
+        return self.channels
+
+    def with_factors(self, factors: Sequence[Channel]) -> Kronecker:
+        """The product of others."""
+        return Kronecker(factors)
+
+    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows as they are."""
+        return rows
 
     @cached_property
     def name(self) -> str:  # type: ignore[override]
@@ -269,6 +280,11 @@ class Kronecker(Channel):
     def to_dict(self) -> dict[str, object]:
         """{"kind": "kronecker", ...} with its parts."""
         return {"kind": "kronecker", "channels": [channel.to_dict() for channel in self.channels]}
+
+
+def product(channels: Sequence[Channel]) -> Channel:
+    """What several questions were answered through: their product, or the only channel itself."""
+    return channels[0] if len(channels) == 1 else Kronecker(channels)
 
 
 def _acts_on(channel: Channel, step: str) -> int:

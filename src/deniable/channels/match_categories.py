@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.dense import Dense
-from deniable.channels.kronecker import Kronecker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ def matched(channel: Channel, domain: Domain) -> tuple[Channel, bool]:
     >>> found.matrix().tolist(), moved
     ([[1.0, 0.25], [0.0, 0.75]], True)
     """
-    factors = channel.channels if isinstance(channel, Kronecker) else (channel,)
+    factors = channel.factors
     if prod(factor.inputs for factor in factors) != domain.cells:
         return channel, False  # refused by whoever asked, in its own words
     found: list[Channel] = []
@@ -43,7 +42,7 @@ def matched(channel: Channel, domain: Domain) -> tuple[Channel, bool]:
             found.append(factor)
     if all(new is old for new, old in zip(found, factors, strict=True)):
         return channel, False
-    return (Kronecker(found) if isinstance(channel, Kronecker) else found[0]), turned
+    return channel.with_factors(found), turned
 
 
 def dealt(factors: Sequence[Channel], variables: Sequence[Variable]) -> Iterator[tuple[Channel, list[Variable]]]:

@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from deniable.channels.bitmask import Bitmask
-from deniable.channels.explicit_matrix import Explicit, left_inverse
+from deniable.channels.explicit_matrix import Explicit
 from deniable.channels.registry import channel_from_dict
 from deniable.errors import DesignError, ProbabilityError
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
 from deniable.frozen import fix, readonly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from deniable.channels.channel import Channel
@@ -92,11 +89,8 @@ class SomeTruths(Explicit):
 
     @cached_property
     def _q(self) -> NDArray[np.float64]:
-        if isinstance(self.whole, Bitmask):  # a coin for each category: what pairs share is known of each by itself
-            return readonly(self.whole.solve(np.eye(self.outputs))[list(self.truths)])
-        if isinstance(self.whole, Blockwise):  # fakes depend on earlier answers: each block is inverted by itself
-            return readonly(np.hstack(list(left_inverse(self.whole.in_blocks()[:, :, list(self.truths)]))))
-        return readonly(self._left_inverse())
+        own = self.whole.inverse_of_some(self.truths)
+        return readonly(self._left_inverse() if own is None else own)
 
     def executed(self) -> Channel:
         """Refused: see `never_run`."""

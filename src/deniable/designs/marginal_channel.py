@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
+from deniable.channels.kronecker import product
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -106,7 +106,7 @@ class Telling:
         questions = [(place, self.questions[index]) for place, index in enumerate(self.ballots[ballot])]
         columns = [self._column(*each, wanted) for each in questions if not set(wanted).isdisjoint(each[1].attributes)]
         names = tuple(name for column in columns for name in column.attributes)
-        channel = columns[0].channel if len(columns) == 1 else Kronecker([column.channel for column in columns])
+        channel = product([column.channel for column in columns])
         return Told(self._one_for_all(self.domain.project(names)), self._one_for_all(channel), tuple(columns))
 
     def _column(self, place: int, question: Question, wanted: Collection[str]) -> Column:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
+from deniable.channels.kronecker import product
 from deniable.channels.match_categories import dealt, matched
 from deniable.core.domain import Domain, Variable
 from deniable.core.input_coercion import by_cell, has_labels, in_order
@@ -160,7 +160,7 @@ class Observation(Frozen):
         left.
         """
         wanted = set(attributes)
-        factors = self.channel.channels if isinstance(self.channel, Kronecker) else (self.channel,)
+        factors = self.channel.factors
         counts = self.counts.reshape([factor.outputs for factor in factors])
         columns: list[Any] = []
         kept: list[tuple[Channel, list[Variable]]] = []
@@ -185,7 +185,7 @@ class Observation(Frozen):
             columns.insert(0, column)
         if not kept:
             return None
-        channel = kept[0][0] if len(kept) == 1 else Kronecker([factor for factor, _ in kept])
+        channel = product([factor for factor, _ in kept])
         domain = Domain([v for _, variables in kept for v in variables])
         sets = self.sets.of(columns) if self.sets is not None and channel.is_support else None
         found = Observation(domain, channel, counts, population=self.population, label=self.label, sets=sets)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
 from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.domain import Domain
@@ -80,7 +79,7 @@ class Quasi(Counted):
     def _is_normal(self) -> bool:
         """Whether the unbiased table is drawn as the normal law has it, not report by report."""
         o = self.seen
-        if isinstance(o.channel, Kronecker):
+        if len(o.channel.factors) > 1:
             return holds_sets(o.channel) and self.n >= _MANY
         # The part of a table sums up cells of which each is held by many sets or by few, hardly ever by none.
         return o.is_support and len(o.domain) > len(self.part) and float(o.counts.min()) >= _HELD

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.channel import multinomials
-from deniable.channels.sets.possible_sets import factors_of, holds_sets, likelihood_of, places_of, possible_sets
+from deniable.channels.sets.possible_sets import holds_sets, likelihood_of, places_of, possible_sets
 from deniable.core.table import summed
 from deniable.designs.observation import Observation
 from deniable.errors import EstimationError, InputError
@@ -256,7 +256,7 @@ def narrowed(said: Said, part: Domain) -> Said:
 
 def unbiased_scores(said: Counted | Listed, part: Domain) -> Array:
     """The unbiased table over `part` that each report makes by itself: (reports, cells). Their mean is the estimate."""
-    factors, reports = factors_of(said.channel), len(said.counts)
+    factors, reports = said.channel.factors, len(said.counts)
     if reports * max(said.part.cells, *(factor.outputs for factor in factors)) > _MATRIX:
         raise EstimationError(
             f"{reports} different reports through {said.channel.name} about {said.part.cells} cells are too many to "
@@ -281,13 +281,13 @@ def _of_n(counts: Array, said: Counted | Listed) -> Array:
 
 def is_partial(channel: Channel) -> bool:
     """Whether a channel tells only some sums of the shares: no table can be recovered from its reports alone."""
-    return any(part.is_partial for part in factors_of(channel))
+    return any(part.is_partial for part in channel.factors)
 
 
 def _each(channel: Channel, codes: NDArray[Any]) -> Array:
     """What each report holds, as a count of it alone would say: (reports, outputs)."""
     joint: Array = np.ones((len(codes), 1))
-    for i, part in enumerate(factors_of(channel)):
+    for i, part in enumerate(channel.factors):
         joint = (joint[:, :, None] * part.members(codes[:, i])[:, None, :]).reshape(len(codes), -1)
     return joint
 

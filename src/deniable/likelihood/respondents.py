@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.channels.sets.possible_sets import holds_sets, places_of, possible_sets
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
 from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
@@ -80,8 +79,8 @@ class Respondents(Frozen):
 
 def how_listed(told: Told) -> Literal["cells", "sets", "seen"]:
     """How a ballot's reports are listed: cells of its channel, all possible sets, or the different ones that came."""
-    # A respondent's answers to several questions were disguised in one and the same block: never a product of blocks.
-    if len(told.columns) > 1 and any(isinstance(column.channel, Blockwise) for column in told.columns):
+    # Several answers of a respondent name one and the same context (block): never a product of contexts.
+    if len(told.columns) > 1 and any(column.channel.shares_context for column in told.columns):
         return "seen"
     if not holds_sets(told.channel):
         return "cells"

@@ -15,8 +15,6 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.sets.support import Support
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from deniable.channels.channel import Channel
@@ -24,14 +22,9 @@ if TYPE_CHECKING:
 MOST_LISTED = 4096  # possible reports up to which sets are counted like categories
 
 
-def factors_of(channel: Channel) -> Sequence[Channel]:
-    """The channels that a product is made of; of any other, itself."""
-    return channel.channels if isinstance(channel, Kronecker) else (channel,)
-
-
 def holds_sets(channel: Channel) -> bool:
     """Whether reports through a channel are sets, whose counts say less than the reports do."""
-    return any(isinstance(part, Support) for part in factors_of(channel))
+    return any(isinstance(part, Support) for part in channel.factors)
 
 
 def possible_sets(channel: Channel) -> NDArray[Any] | None:
@@ -47,7 +40,7 @@ def possible_sets(channel: Channel) -> NDArray[Any] | None:
 
 def places_of(channel: Channel, codes: NDArray[Any]) -> NDArray[np.int64]:
     """Where reports, rows as above, stand among all that are possible; only of a channel that has a list of them."""
-    every = [factor.every_report(MOST_LISTED) for factor in factors_of(channel)]
+    every = [factor.every_report(MOST_LISTED) for factor in channel.factors]
     known = [part for part in every if part is not None]
     places = [np.searchsorted(part, column) for part, column in zip(known, codes.T, strict=True)]
     return np.ravel_multi_index(tuple(places), tuple(map(len, known)))
@@ -55,7 +48,7 @@ def places_of(channel: Channel, codes: NDArray[Any]) -> NDArray[np.int64]:
 
 def likelihood_of(channel: Channel, codes: NDArray[Any]) -> NDArray[np.float64]:
     """Pr(report | truth), a row a report: a product takes rows of codes, any other channel numbers."""
-    return channel.likelihood(codes if isinstance(channel, Kronecker) else codes[:, 0])
+    return channel.likelihood(channel.from_rows(codes))
 
 
 def draw_sets(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
+from deniable.channels.kronecker import product
 from deniable.channels.match_categories import dealt
 from deniable.channels.sets.some_sets import SomeSets
 from deniable.channels.sets.support import Support
@@ -110,10 +110,6 @@ def _asked(public: Any, rules: Condition) -> NDArray[np.bool_]:
     return inside
 
 
-def _factors(channel: Channel) -> Sequence[Channel]:
-    return channel.channels if isinstance(channel, Kronecker) else (channel,)
-
-
 def applying(domain: Domain, without: Iterable[str]) -> Domain:
     """A domain in which "does not apply" is no answer to some attributes."""
     return Domain(
@@ -127,14 +123,14 @@ def applying(domain: Domain, without: Iterable[str]) -> Domain:
 def _chosen(domain: Domain, channel: Channel, without: Sequence[str]) -> Channel:
     """The channel with the truths that apply only."""
     made: list[Channel] = []
-    factors = _factors(channel)
+    factors = channel.factors
     for factor, variables in dealt(factors, list(domain.values())):
         kept = np.ones((), dtype=bool)
         for variable in variables:
             here = [variable.name not in without or category != NOT_ASKED for category in variable.categories]
             kept = np.logical_and.outer(kept, here)
         made.append(factor if kept.all() else _part(factor, np.flatnonzero(kept).tolist()))
-    return made[0] if len(made) == 1 else Kronecker(made)
+    return product(made)
 
 
 def _part(channel: Channel, truths: Sequence[int]) -> Channel:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.dense import Dense
-from deniable.channels.kronecker import Kronecker
 from deniable.channels.match_categories import dealt
 from deniable.channels.mixture import Mixture
 from deniable.channels.sets.bit_masks import Mask
@@ -67,13 +66,9 @@ def _can_move(source: Reported) -> bool:
         return all(_can_move(observation) for observation in source.observations)
     if not isinstance(source, Observation):
         return False
-    factors = _factors(source.channel)
+    factors = source.channel.factors
     recoded = source.sets is None or all(isinstance(one, Mask) or not one.is_support for one in factors)
     return recoded and all(_moves(factor) for factor in factors)
-
-
-def _factors(channel: Channel) -> tuple[Channel, ...]:
-    return channel.channels if isinstance(channel, Kronecker) else (channel,)
 
 
 def _moves(channel: Channel) -> bool:
@@ -115,7 +110,7 @@ def _reports(source: Reports, wanted: Domain) -> Reports:
 
 def _observation(source: Observation, wanted: Domain) -> Observation:
     """The counts in another order, factor by factor."""
-    channel, factors = source.channel, _factors(source.channel)
+    channel, factors = source.channel, source.channel.factors
     counts = source.counts.reshape([factor.outputs for factor in factors])
     found, columns = [], []
     for axis, (factor, variables) in enumerate(dealt(factors, list(source.domain.values()))):
@@ -124,7 +119,7 @@ def _observation(source: Observation, wanted: Domain) -> Observation:
         counts = np.take(counts, order, axis=axis)
         if source.sets is not None:
             columns.append(_recoded(factor, source.sets.codes[:, axis], order))
-    made = Kronecker(found) if isinstance(channel, Kronecker) else found[0]
+    made = channel.with_factors(found)
     domain = wanted.project(source.domain.names)
     sets = None if source.sets is None else source.sets.of(columns)
     moved_counts = Observation(domain, made, counts, population=source.population, label=source.label, sets=sets)

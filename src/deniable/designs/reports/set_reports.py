@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
 from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Sets(Frozen):
 
     def held(self, channel: Channel) -> NDArray[np.int64]:
         """Count what they hold, as `Observation` has it."""
-        return channel.tally(self.codes if isinstance(channel, Kronecker) else self.codes[:, 0], self.times)
+        return channel.tally(channel.from_rows(self.codes), self.times)
 
 
 def joined(parts: Sequence[Sets | None]) -> Sets | None:

@@ -40,7 +40,6 @@ from deniable.estimation.joint_tables.loglinear import fit_loglinear, generators
 from deniable.estimation.joint_tables.minimum_norm import fit_quadratic
 from deniable.estimation.joint_tables.reconcile_marginals import reconcile
 from deniable.estimation.shown_intervals import shown_interval
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
 from deniable.frozen import readonly
 from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.linearization import contributions, counts_of, recounted
@@ -111,9 +110,9 @@ def forget_blocks(observations: Sequence[Observation]) -> list[Observation]:
     """
     lighter = []
     for o in observations:
-        pooled = o.channel.pooled() if isinstance(o.channel, Blockwise) else None
-        one = o if pooled is None else Observation(o.domain, pooled, o.counts.sum(axis=0), population=o.population)
-        lighter.append(one)
+        pooled = o.channel.pooled()
+        forgotten = pooled is not o.channel
+        lighter.append(Observation(o.domain, pooled, o.counts.sum(axis=0), population=o.population) if forgotten else o)
     return lighter
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
 from deniable.core.summary import number
 from deniable.text import listed
 
@@ -99,9 +98,8 @@ def _speaking(observation: Observation, domain: Domain) -> tuple[Array, Array] |
 
 def _singly(channel: Channel) -> Array | None:
     """The least chance of the report of each truth, where a truth has one of its own."""
-    factors = channel.channels if isinstance(channel, Kronecker) else (channel,)
     least = np.ones(1)
-    for factor in factors:
+    for factor in channel.factors:
         affine = factor.affine()
         if affine is None or (affine[0] <= 0).any():
             return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
+from deniable.channels.kronecker import product
 from deniable.designs.marginal_channel import Told
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports.reports import Reports
@@ -119,8 +119,7 @@ class BlockReports(Reports):
             whole = Blockwise(keep, fakes, sizes, BITS)
             channel = whole if column.collapsed is None else whole.collapse(*column.collapsed)
             columns.append(replace(column, channel=channel))
-        together = columns[0].channel if len(columns) == 1 else Kronecker([column.channel for column in columns])
-        told = Told(plain.domain, together, tuple(columns))
+        told = Told(plain.domain, product([column.channel for column in columns]), tuple(columns))
         return told if self.among is None else self.among.told(told)
 
     def codes(self, ballot: int, told: Told, rows: NDArray[np.int64] | None = None) -> NDArray[Any]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.channel import Channel
+from deniable.channels.explicit_matrix import left_inverse
 from deniable.channels.mixture import Mixture
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix, readonly
@@ -47,6 +48,7 @@ class Blockwise(Channel):
     """
 
     kind = "blockwise"
+    shares_context = True
 
     integers: tuple[NDArray[np.int64], NDArray[np.int64]]  # keep and fakes of every block
     respondents: NDArray[np.int64]
@@ -167,14 +169,18 @@ class Blockwise(Channel):
         order = [0, *(1 + int(axis) for axis in np.argsort(np.argsort(keep)))]
         return Blockwise(kept, summed.transpose(order).reshape(len(kept), -1), self.respondents, self.draw_bits)
 
-    def pooled(self) -> Mixture | None:
-        """The channel of an answer whose block is forgotten: the mixture with the mean T. None where keeps differ.
+    def inverse_of_some(self, truths: Sequence[int]) -> NDArray[np.float64]:
+        """Each block inverted by itself: fakes depend on earlier answers."""
+        return np.hstack(list(left_inverse(self.in_blocks()[:, :, list(truths)])))
+
+    def pooled(self) -> Mixture | Blockwise:
+        """The channel of an answer whose block is forgotten: the mixture with the mean T. Itself where keeps differ.
 
         Forgetting costs little once T has settled, and nothing for the unbiased estimate, which only uses the sums.
         """
         kept, faked = self.integers
         if len(set(kept.tolist())) > 1:
-            return None
+            return self
         keep = Fraction(int(kept[0]), 1 << self.draw_bits)
         # Python's integers: the sum over a great many respondents must not overflow.
         total = int(self.respondents.sum())

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
 from deniable.core.randomness import SECURE, Source
 from deniable.core.results import TestResult
 from deniable.core.table import Table
@@ -366,8 +365,7 @@ def own_channels(evidence: Evidence) -> bool:
         and set(said.part) == set(evidence.asked)
         and isinstance(said, Counted)
         and said.codes is None
-        and isinstance(said.channel, Kronecker)
-        and len(said.channel.channels) == 2
+        and len(said.channel.factors) == 2
     )
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
 from deniable.inference.attribute_pairs import residual_of, two_way
 from deniable.likelihood.efficient_estimate import efficient_from
@@ -46,12 +45,12 @@ def null_mean(estimate: Estimate) -> float:
     alone = len(samples) == 1 and (estimate.pooled is None or len(estimate.pooled.evidence.groups) == 1)
     if alone and samples[0].is_direct and np.all(estimate.dispersion.design_effect == 1):
         channel = samples[0].observation.channel
-        if isinstance(channel, Kronecker) and len(channel.channels) == 2:
+        if len(channel.factors) == 2:
             order = domain.axes(samples[0].observation.domain)
             margins = [(rows, columns)[axis] for axis in order]
             factors = [
                 float((factor.solve_squared(factor.apply(pi)) / pi).sum()) - 1
-                for factor, pi in zip(channel.channels, margins, strict=True)
+                for factor, pi in zip(channel.factors, margins, strict=True)
             ]
             return factors[0] * factors[1]
     if table.size > _MATRIX_CELLS:
