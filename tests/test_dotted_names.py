@@ -22,6 +22,8 @@ SKIPPED = {"build", "dist", "__pycache__", "node_modules"}  # and hidden folders
 LOOKED_INTO = {".ci", ".github"}
 
 NAME = re.compile(r"(?<![\w./@-])deniable(?:\.[A-Za-z_]\w*)+")
+ROOMS = "|".join(path.parent.name for path in (ROOT / "src" / "deniable").glob("*/__init__.py"))
+INSIDE = re.compile(rf"`((?:{ROOMS})(?:\.[A-Za-z_]\w*)+)`")  # as docstrings name each other
 IMPORTED = re.compile(r"from (deniable[\w.]*) import (?:\(([^)]*)\)|([\w, ]+))")
 FILE = re.compile(r"(?<![\w/])src/deniable(?:/[\w.{*-][\w.{},*-]*)+")
 
@@ -51,8 +53,9 @@ def texts():
 
 
 def names_in(text):
-    """The dotted names in a text, and those that it imports from one."""
+    """The dotted names in a text, those that begin with a room, and those that it imports from one."""
     yield from NAME.findall(text)
+    yield from (f"deniable.{name}" for name in INSIDE.findall(text))
     for home, within, beside in IMPORTED.findall(text):
         listed = re.sub(r"#.*", "", within or beside).split(",")
         yield from (f"{home}.{name.split()[0]}" for name in listed if name.split() and name.split()[0].isidentifier())
@@ -147,9 +150,9 @@ def test_names_are_seen_in_texts():
         from OURS.channels import (krr,  # a remark
             dense as d)
         from OURS.errors import InputError, StoreError
-        see src/OURS/channels/{krr,dense}.py and src/OURS/frozen.py.""".replace("OURS", "deniable")
+        see `channels.mixture`, src/OURS/channels/{krr,dense}.py and src/OURS/frozen.py.""".replace("OURS", "deniable")
     assert sorted({name.partition(".")[2] for name in names_in(text)}) == [
-        *("a.b.C", "channels", "channels.dense", "channels.krr"),
+        *("a.b.C", "channels", "channels.dense", "channels.krr", "channels.mixture"),
         *("errors", "errors.InputError", "errors.StoreError", "web.shell"),
     ]
     paths = [path.removeprefix("src/deniable/") for path in files_in(text)]

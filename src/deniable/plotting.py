@@ -1,8 +1,6 @@
-"""How things draw themselves: axes in one style, and the picture most results share, numbers with their intervals.
+"""Plots: axes in one style, dots with their intervals as most results draw them, and epsilons beside each other.
 
 The style itself is `figures.mplstyle`, beside this file. Axes that the caller brings are drawn on as they are.
-
-A picture of privacy: epsilons beside each other.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 They want to know which report is whose, from when it came. So they ask every address for all it says, its head and the
 length of its body included, after each single report, in every role; and hold what different addresses say, at
 different times, against each other. A new address joins by itself. How long an answer takes is not looked at; that
-nothing is computed for a report that is not shown follows from what is kept (`web.kept`), and is tested there.
+nothing is computed for a report that is not shown follows from what is kept (`dashboard.cache`), and is tested there.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def test_pairs_are_proposed_at_the_true_epsilon_where_they_gain_nothing(shares, 
 
 
 def test_no_coins_of_a_pair_are_better_at_the_same_true_epsilon():
-    """Every correlation, by the formula of the variance; why stands at `planning.candidates.paired`."""
+    """Every correlation, by the formula of the variance; why stands at `planning.candidates`."""
     for epsilon in (0.1, 1.0, 3.0, 6.0):
         most = 1 / (1 + np.exp(-epsilon))
         d = np.linspace(0, most - 0.5, 50, endpoint=False)[1:, None]

@@ -1,6 +1,6 @@
 """Write the vectors that every client must agree on: `python tests/vectors/generate.py`, then read the diff.
 
-`designs.json`: a design's bytes and the hash it was asked for by; accepted (with the exact ratio of its dearest ballot)
+designs.json: a design's bytes and the hash it was asked for by; accepted (with the exact ratio of its dearest ballot)
 or refused (with the reason's code). `outcomes.json`: a channel, and which report some draws, in order, make of a truth;
 for two levels also what they make of a kept set. `members`: which categories a report holds. `sums`: how many
 independent sums of the shares the reports of patterns tell.

@@ -6,8 +6,8 @@ other. Two truths differ in two bits, hence ratio = (p / q)^2. With S_v the shar
 
     estimate_v = (S_v - q) / (p - q),      Q[v, u] = (bit v of u  -  q) / (p - q),
 
-which is unbiased and treats every category as a yes-or-no question. That is what paired coins need (`designs.paired`):
-one coin a bit.
+which is unbiased and treats every category as a yes-or-no question. That is what paired coins need
+(`extensions.paired`): one coin a bit.
 """
 
 from __future__ import annotations

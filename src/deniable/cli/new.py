@@ -1,7 +1,4 @@
-"""`deniable new`: write a survey file to start from, empty or out of another program's questionnaire.
-
-The commented survey file that `deniable new` writes.
-"""
+"""`deniable new`: write a survey file to start from, commented, or out of another program's questionnaire."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the commands share: how they print, and the options they have in common.
-
-A bar on the terminal for work that takes long: rows done, rate and time left.
-"""
+"""What the commands share: their options in common, how they print, and the progress bar of what takes long."""
 
 from __future__ import annotations
 

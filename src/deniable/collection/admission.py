@@ -1,6 +1,4 @@
-"""The door: which reports to a plan are let in. See `invitations` for the kinds of admission.
-
-The entrance of a survey: its invitations or its issuer, which door each design has, and the mark of its end.
+"""Admission: which reports to a plan are let in, by its invitations or its issuer of blind tokens.
 
 All of it belongs to one plan, by the name `invitations.admission_id` that the plan has before there is an issuer's key.
 Another survey that is served from the same folder, or the same one with other questions, finds none of it: a token for

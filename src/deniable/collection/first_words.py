@@ -1,4 +1,4 @@
-"""First words: the first report that is stored says under which words a plan is answered, for good.
+"""Freezing the words: the first report that is stored says under which words a plan is answered, for good.
 
 Designs of one plan are counted together, so their words must be those that people read, or a declared correction of
 them. Before anybody has answered, words may change at will; a report may then still be under way that was made under

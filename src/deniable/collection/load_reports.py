@@ -1,4 +1,4 @@
-"""From a store back to `Reports`: what was collected, ready to be estimated from or written to a file.
+"""Loading what was collected out of a store, as `Reports` to estimate from or to write to a file.
 
 Rows come out sorted by what they say, so that an export tells nothing about who came when.
 """

@@ -1,9 +1,8 @@
-"""Acceptor: does a report fit its design? What fits becomes a cell, the text under which it is stored and counted.
+"""Validation of reports: what fits its design becomes a cell, the text under which it is stored and counted.
 
-Cells by the column: how stored cells become arrays, a million of them in a second.
-
-Where reports are sets, there are about as many cells as reports. A store gives them as a few long texts (`Column`). If
-every ballot of a design has as many answers, a text without its brackets is a table of whole numbers.
+Stored cells are read by the column, a million of them in a second. Where reports are sets, there are about as many
+cells as reports. A store gives them as a few long texts (`Column`). If every ballot of a design has as many answers, a
+text without its brackets is a table of whole numbers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Put back from a backup: what ended after the copy was made must not begin again.
 
-A copy knows no token, link or login (`storage.copying`), so none that was revoked since opens anything. A database that
-its own tools put back has them; it is known by its home, which is another one then. Whether the survey was closed since
-is in no copy either: a file beside the store says so, and where that is lost, whoever runs the survey has to
+A copy knows no token, link or login (`storage.copy_store`), so none that was revoked since opens anything. A database
+that its own tools put back has them; it is known by its home, which is another one then. Whether the survey was closed
+since is in no copy either: a file beside the store says so, and where that is lost, whoever runs the survey has to
 (`deniable close`).
 """
 

@@ -2,8 +2,8 @@
 
 Pages, files to download, `/v1/results`, `/v1/simulated`, the fakes of the next block and the numbers for operators read
 a store through `Shown`, never directly. So two of them can be held against each other, by somebody who asks a hundred
-times a second, and tell nothing that one does not. When the steps come and what is held back is said in `storage.held`;
-once a survey has ended, everything is shown.
+times a second, and tell nothing that one does not. When the steps come and what is held back is said in
+`storage.held_back`; once a survey has ended, everything is shown.
 
 What is not a report moves in steps too: what was turned away, and how many pairs met. Such a number is kept in the
 store under its step, and the first worker that takes a step takes it for all.

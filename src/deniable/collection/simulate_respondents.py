@@ -1,6 +1,7 @@
-"""A crowd of devices in one process: every respondent has a client and an account, the connection is shared.
+"""Simulated respondents: a crowd of devices in one process, each with a client and an account of its own.
 
-A made-up population for a survey: random shares, and answers that go together, so that there is much to find.
+They share the connection. Their answers come from a made-up population: random shares, and answers that go together, so
+that there is much to find.
 """
 
 from __future__ import annotations

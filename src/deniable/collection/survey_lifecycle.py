@@ -1,13 +1,13 @@
-"""Opening: whether a survey takes reports now. An end is kept in the store; the event loop never waits for the store.
+"""The life cycle of a survey: whether it takes reports now, and how it is closed for good.
 
-A survey ends by its date, or because somebody ended it. Both are marked in the store under the name that its entrance
-has, which amendments share: a clock that jumps back opens nothing again. The mark of a date names the date, so that a
-survey whose date is moved goes on (unless it had an issuer, whose secret is deleted at the end).
+An end is kept in the store, and the event loop never waits for the store. A survey ends by its date, or because
+somebody ended it. Both are marked in the store under the name that its entrance has, which amendments share: a clock
+that jumps back opens nothing again. The mark of a date names the date, so that a survey whose date is moved goes on
+(unless it had an issuer, whose secret is deleted at the end).
 
-Closing a survey, whichever way it ends: its date passes, somebody presses the button, or runs `deniable close`.
-
-Then nothing is left that tells who took part: every invitation is marked as used, the issuer's secret key is deleted,
-and the reports are written anew. A survey that was closed stays closed, also if the clock is set back.
+Whichever way it ends (its date passes, somebody presses the button, or runs `deniable close`), nothing is left that
+tells who took part: every invitation is marked as used, the issuer's secret key is deleted, and the reports are written
+anew. A survey that was closed stays closed, also if the clock is set back.
 """
 
 from __future__ import annotations

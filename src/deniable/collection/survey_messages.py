@@ -1,6 +1,6 @@
-"""From a survey to what a collector serves: its form (the words), and its design, which names the form by its hash.
+"""The messages of a survey: its form (the words), its design (which names the form by its hash), its amendments.
 
-Amendments: designs of one plan that differ in their words alone, each of which declares what it corrects.
+Amendments are designs of one plan that differ in their words alone, each of which declares what it corrects.
 
 The words are inside a design's hash, so that nobody can be asked something else under the same name. A survey is
 **opened** when the first report to any design of its name has been accepted, whoever sent it. Until then its file may
@@ -9,8 +9,8 @@ be changed at will; a report that was made under words before is turned away the
 - its questions, and number, values and order of their choices, are what they were, for good;
 - so is every text that respondents read, in every language: title, questions, choices, hints, and what stands around;
 - a text, or a further language, changes only by a correction that says why. It makes a new design, which names the one
-  that it replaces, and whose words hold what was changed, before and after (`device.corrections`). No correction puts a
-  label beside another answer, or takes a language away.
+  that it replaces, and whose words hold what was changed, before and after (`device.protocol.word_corrections`). No
+  correction puts a label beside another answer, or takes a language away.
 
 What else is asked, how it is disguised, who may answer and where is the plan, and its hash without the words is
 `plan_id`. Reports to amendments of one plan are counted together, and a device that answered one of them does not

@@ -1,15 +1,12 @@
-"""The issuer of blind tokens: signs one for each invitation, and keeps nothing from which an order could be read.
+"""The issuer of blind tokens (RFC 9474): signs one for each invitation, and keeps no order of who came.
 
 It is apart from the reports: a file of its own, never in a database that others share, and if wanted a program on a
 machine of its own (`deniable issuer`). The collector then only needs the issuer's public key: token and signature
 travel with the report.
 
-An issuer belongs to one plan (see `invitations.admission_id`): what it signs is good for no other.
-
-The issuer's half of blind RSA signatures (RFC 9474); the device's is `deniable.device.protocol.blind_signature`.
-
-Signing uses gmpy2, whose powers take the same time for every number: the issuer raises numbers that strangers chose to
-a secret power.
+An issuer belongs to one plan (see `invitations.admission_id`): what it signs is good for no other. The device's half of
+blind RSA signatures is `deniable.device.protocol.blind_signature`. Signing uses gmpy2, whose powers take the same time
+for every number: the issuer raises numbers that strangers chose to a secret power.
 """
 
 from __future__ import annotations

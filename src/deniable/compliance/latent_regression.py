@@ -3,7 +3,7 @@
     Pr(report_i) = sum over trait v and manner m of  Pr(v | x_i) Pr(m | z_i) Pr(report_i | v, m)
 
 Trait and manner each have a logistic model; what a report says of them follows from the device. The fit is maximum
-likelihood with exact derivatives, from several starts, as in `inference.regression`.
+likelihood with exact derivatives, from several starts, as in `regression`.
 """
 
 from __future__ import annotations

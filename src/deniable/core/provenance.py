@@ -1,4 +1,4 @@
-"""Origin: where reports come from, if not from people who answer a survey. Whatever shows a number of them says it.
+"""Provenance: whether reports come from people, a simulation or a pilot; whatever shows a number of them says it.
 
 Reports of a simulation, and those that come while a survey is tried out, look like any others; what is estimated from
 them is no result. So reports know it, files and stores keep it, and every table, chart, page, script and export takes

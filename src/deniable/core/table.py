@@ -2,10 +2,6 @@
 
 Axes and categories are matched by name and never by position: adding a (sex, income) table to an (income, sex) one is
 right, whichever order either lists its categories in, and adding tables whose categories differ is refused.
-
-Tables: numbers on named axes.
-
-Tables made of smaller tables.
 """
 
 from __future__ import annotations

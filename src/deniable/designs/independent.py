@@ -43,7 +43,7 @@ class Independent(Design):
         """Take the respondent's total `epsilon`, or one for each attribute, or the channels themselves.
 
         With an epsilon, `channel` names the kind: "krr", whose joint tables have a likelihood and a plain test, or
-        "least_variance" and others, see `channels.choice`; or it is a function that makes the channel of a question.
+        "least_variance" and others, see `channels.best_channel`; or it is a function that makes a question's channel.
         """
         known = domain if isinstance(domain, Domain) else Domain(domain)
         if (epsilon is None) == (channels is None):

@@ -145,7 +145,7 @@ class Observation(Frozen):
 
     @property
     def is_support(self) -> bool:
-        """Whether the counts are of sets: neither multinomial nor sufficient, see `channels.support`."""
+        """Whether the counts are of sets: neither multinomial nor sufficient, see `channels.sets.support`."""
         return self.channel.is_support
 
     def truth_shape(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

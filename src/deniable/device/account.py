@@ -1,4 +1,4 @@
-"""One survey on a device's lifetime account: which ballot is drawn, what it costs, what is kept for good.
+"""Accounting for one survey on a device's ledger: which ballot is drawn, what it costs, what is kept for good.
 
 **Charge and refusal never depend on an answer.** The account is settled before a question is shown: from the design,
 the drawn ballot, and which disguises the device keeps. A device that cannot afford the dearest ballot

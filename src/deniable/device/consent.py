@@ -1,4 +1,4 @@
-"""What a caller agrees to, compared with what a survey wants: in clear only what was named, and no other design."""
+"""Consent of a caller, compared with what a survey wants: in clear only what was named, and no other design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every block of fakes must keep.
+"""Limits that every block of fakes must keep, so that the design's epsilon holds whatever is published.
 
 A report u of a mixture has the ratio 1 + keep / fakes[u], in integers of 2^32 draws. So the bound is kept by two
 numbers a question, fixed once and for all in the design: `keep` is at most K and every fake's weight at least F, with

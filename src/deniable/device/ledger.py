@@ -1,4 +1,4 @@
-"""A respondent's lifetime account: what their device has given away about them, and what it may still give.
+"""The privacy ledger of a device: what it has given away about its respondent, and what it may still give.
 
 The account is kept in exact ratios and compared exactly:
 

@@ -1,4 +1,4 @@
-"""What a ledger has a rule for: a ballot that was asked, and an answer that was replayed.
+"""The events that a privacy ledger has a rule for: a ballot that was asked, and an answer that was replayed.
 
 An event's meaning never changes. Each kind carries a version; an unknown one is refused rather than guessed at.
 """

@@ -1,4 +1,4 @@
-"""Where a survey is answered, and how people compare what they were shown: origins and fingerprints."""
+"""Origins of a survey (where it is answered), and the fingerprint by which people compare what they were shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws of a device: straight from the operating system, one at a time.
+"""Random draws of a device: straight from the operating system, one at a time.
 
 An even number below n takes 32-bit draws: the first that lies below the largest multiple of n, modulo n. How many that
 are depends on n alone. All clients draw in the same order (`tests/vectors/outcomes.json`).

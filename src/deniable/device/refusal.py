@@ -1,4 +1,4 @@
-"""How a device refuses a design."""
+"""Refusing a design, as a device does it: with a code and a sentence."""
 
 from __future__ import annotations
 

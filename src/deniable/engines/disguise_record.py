@@ -1,4 +1,4 @@
-"""The record: what was disguised on this account, so that the same people are not disguised a second time unnoticed.
+"""The registry of disguises on this account, so that the same people are not disguised twice unnoticed.
 
 A folder with a small file for every disguise: marks of its source, its target, its terms, its epsilon. It is the
 user's own, wherever sources and targets lie: they may be moved, be read only, or be somewhere else altogether.

@@ -1,11 +1,11 @@
-"""One source, one disguise: what every command and function goes through that disguises one file into another.
+"""One source, one disguise: the resumable, locked job behind all that disguises one file into another.
 
 Two disguises of the same answer tell more than one. So before the first row is drawn, a run claims its source in the
 record of this account, by its content, and its target by a folder beside it, which is locked while somebody is at work
 in it. A source that was disguised before is refused; whoever wants a second disguise says so, and its statement then
 says what they tell together.
 
-What is drawn goes into that folder in parts that nobody can read until they are finished (`frames.sealed`). A run that
+What is drawn goes into that folder in parts that nobody can read until they are finished (`sealed_parts`). A run that
 is taken up again keeps all that are, and the target is made of them: so whatever can be read of a run that was killed
 is what its next run writes. A run that failed before its first finished part has shown nothing, and claims nothing.
 """

@@ -1,4 +1,4 @@
-"""Engines: where reports lie and who counts them there.
+"""Query engines (DuckDB, PostgreSQL, Spark, ...): where reports lie and who counts them there.
 
 All that estimation needs of a million reports is how often each combination of codes came, and of reports that are
 sets, how many hold each category. An engine answers these two questions, by columns, and reports never travel:

@@ -1,11 +1,9 @@
-"""Disguising one table into one file of reports, which may be interrupted and taken up again (`frames.once`).
+"""Disguising one table into one file of reports, which may be interrupted and taken up again (`one_disguise`).
 
 Where every row is disguised by itself, the table is read piece by piece, and a piece is a part of the run; memory use
 does not grow with the table. Respondents who are not independent of each other are one part: fakes of a later block
 follow from the blocks before it, and partners are drawn among everybody. Parts are uncompressed Arrow streams; at the
 end they become one Parquet file.
-
-Disguising respondents who are not independent of each other: all of the table is read, then disguised in one go.
 """
 
 from __future__ import annotations

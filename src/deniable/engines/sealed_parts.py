@@ -1,4 +1,4 @@
-"""Files that nobody can read until they are finished: encrypted, and their key is written last.
+"""Encrypted parts of a job: files that nobody can read until they are finished, since their key is written last.
 
 Of a piece of a table that was half disguised when the program was killed, the next run draws another disguise; the two
 together would tell more than one. So a piece goes to disk encrypted, under a key of its own that is only in memory.

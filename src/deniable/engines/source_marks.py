@@ -1,4 +1,4 @@
-"""By what a source is known again: its bytes, and the answers in it.
+"""Fingerprints of a source, by which it is known again: of its bytes, and of the answers in it.
 
 The bytes are the same wherever a file was moved or copied to, and whatever time it bears. The answers are the same when
 a table was written anew in another format, with other columns beside them, or with other names for columns and
@@ -9,7 +9,7 @@ their numbers stood in the bins before. A table whose rows were sorted, or a sho
 Of a graph the edges are one mark, and what the graph looks like without the names of its nodes another: a number for
 each node that follows from its neighbours' numbers alone, which follow from their neighbours', a few times over.
 
-All of these are hashes under a secret key of the record that keeps them (`frames.record`): without it they tell
+All of these are hashes under a secret key of the record that keeps them (`disguise_record`): without it they tell
 nothing. With it they tell whoever guesses a whole table that the guess is right.
 """
 

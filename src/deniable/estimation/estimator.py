@@ -145,12 +145,12 @@ def estimate(
             answers are held fixed, and who drew which ballot and the disguise are what errors are of).
         gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.
         weights: survey weights: one a respondent, the name of a public column, or what `rake` or `replicate_weights`
-            returns. Errors are then those of the sampling, see `estimation.sampling`.
+            returns. Errors are then those of the sampling, see `sampling`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster (primary sampling unit), or the name of a public column.
         combine: what several sources are: "common", one population, to which each counts by what its reports tell (it
             is tested, and said where they differ); or "average", populations of their own, over whose respondents is
-            averaged. See `estimation.several`.
+            averaged. See `estimation.several_sources`.
 
     Returns:
         An `Estimate`, or `Grouped` ones, a mapping from each group to its estimate, when `by` is given. A group of

@@ -3,7 +3,7 @@
 In Parquet it is part of the file (its schema metadata); beside other files lies a JSON file with the same fields. The
 design is there byte for byte in its canonical form, with its SHA-256, so that nobody can mistake another design for the
 one that ran, or change a probability unnoticed by accident. A header holds those bytes and does not read them:
-`frames.reading` makes a design and reports of it.
+`engines.read_reports` makes a design and reports of it.
 """
 
 from __future__ import annotations

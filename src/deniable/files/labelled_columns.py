@@ -1,4 +1,4 @@
-"""Column: what a statistics program is told of one column, and the names and texts that it takes."""
+"""Labelled columns: what SPSS and Stata are told of one column, and the names and texts that they take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Giving a file its name: when it is whole, never in place of another, and with nothing to be read before.
+"""Atomic publication of a file: it gets its name when it is whole, and never in place of another.
 
 A program that is killed while it writes a disguise must leave nothing of it, because the next try draws another. So a
 file has no name until it is whole, where the system knows such files (Linux, on most file systems); elsewhere it has a

@@ -1,10 +1,10 @@
 """Writing reports: Parquet with the design inside; CSV, SPSS and Stata with the design in a JSON file beside them.
 
 Parquet and CSV hold the reports as they are, and are written in batches, so that little is held besides the reports;
-SPSS and Stata hold a labelled column a question, see `sheet`, all of which are made before they are written.
+SPSS and Stata hold a labelled column a question, see `labelled_columns`, all of which are made before they are written.
 
-A file appears under its name only when it is whole, and never in place of another (`publish`). The JSON file comes
-first, so reports never lie about without their design. `frames.reading` reads them back.
+A file appears under its name only when it is whole, and never in place of another (`publish_file`). The JSON file comes
+first, so reports never lie about without their design. `engines.read_reports` reads them back.
 """
 
 from __future__ import annotations

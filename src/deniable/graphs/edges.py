@@ -17,11 +17,10 @@ reported by    who answers for the pair i < j           epsilon of an edge    ep
 An edge is protected by its row; a person's whole list of neighbours only by the last column, which is hardly a
 promise. The list of nodes is public. The number of edges stays secret.
 
-Packed coins: many bits, each 1 with probability exactly b / 2^B, sixty-four to a word.
-
-A draw u of B uniform bits lies below the integer b with probability b / 2^B. Sixty-four such draws are compared with b
-at once, binary digit by binary digit, from the last to the first. Let `below` say whether the digits read so far make u
-the smaller; the next digit of u is uniform, and so is its complement r:
+Coins are packed, sixty-four to a word, each 1 with probability exactly b / 2^B. A draw u of B uniform bits lies below
+the integer b with probability b / 2^B. Sixty-four such draws are compared with b at once, binary digit by binary digit,
+from the last to the first. Let `below` say whether the digits read so far make u the smaller; the next digit of u is
+uniform, and so is its complement r:
 
     digit of b is 1:   u is smaller if its digit is 0, undecided if it is 1:   below = r | below
     digit of b is 0:   u is larger if its digit is 1, undecided if it is 0:    below = r & below

@@ -1,4 +1,4 @@
-"""Graphs in files.
+"""Graphs in files, and generated graphs to try things on.
 
 **Edge lists** are text: two names a line are an edge, one name a node without edges, what follows a # a comment.
 networkx, igraph and spreadsheets read and write them. Names are separated by blanks, in .csv files by commas, in .tsv
@@ -10,7 +10,7 @@ files by tabs.
 * anything else: an edge list of what was reported, the reporter first. At a small epsilon noise makes it much longer
   than the bits: about 7 bytes for each of q n^2 / 2 edges.
 
-Generated graphs to try things on: a few well-linked people, and friends of friends who became friends.
+**Generated graphs** have a few well-linked people, and friends of friends who became friends.
 """
 
 from __future__ import annotations

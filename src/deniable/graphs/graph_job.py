@@ -1,4 +1,4 @@
-"""An edge list in a file, disguised into a file of reports once (`frames.once`): all of it is one part."""
+"""An edge list in a file, disguised into a file of reports once (`engines.one_disguise`): all of it is one part."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ For one sample of n reports, with M = E[z z'] the second moments of the estimate
     superpopulation    (M - pi pi') / (n - 1)
     fixed population   (M - diag(pi)) / n  +  (1 - n / N) (diag(pi) - pi pi') / (n - 1)
 
-M = Q diag(lambda) Q' where reports are categories (Wang, Wu & Hu 2016, eq 18); see `channels.support` for sets.
+M = Q diag(lambda) Q' where reports are categories (Wang, Wu & Hu 2016, eq 18); see `channels.sets.support` for sets.
 
 The first treats the respondents as draws from a larger population and includes that sampling error; the second asks
 only how well the N people at hand are known, n of whom were asked. Estimates that pool several samples add up

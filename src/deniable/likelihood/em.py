@@ -15,7 +15,7 @@ The log-likelihood of reports is concave in pi, so its gradient bounds how much 
 
     g = sum over observations of M' P' (counts / P M pi),     sum(pi g) = n,
 
-no distribution has a log-likelihood more than max(g) - n above that of pi. `fit.engine` climbs until that is little.
+no distribution has a log-likelihood more than max(g) - n above that of pi. `fit` climbs until that is little.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Proof: what every certificate of a floor has in common: it is checked again, written to a file and read from it.
+"""Certificates of a floor as files: what each has in common, written, read and checked again.
 
 A file says what is wanted, at which epsilon, which loss nothing goes below, and what proves it. `deniable verify` reads
 it and computes the bound again; that the file claims one plays no part in that. Numbers are doubles, written so that

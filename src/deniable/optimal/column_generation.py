@@ -1,4 +1,4 @@
-"""The best channel for one question: patterns are added while some pattern would still help.
+"""Column generation for the best channel of one question: patterns are added while some would still help.
 
 With F^-1 and the prices y of the best use of the patterns at hand (`master`), G = F^-1 V', another pattern x helps by
 |x'G|^2 - y . x if that is positive, and nothing helps by more than the largest of these. Up to 16 answers all 2^t
@@ -8,7 +8,8 @@ answer that helps most, a few times, from each pattern at hand; there the closed
 The first patterns of a large question are where random combinations of what is wanted are largest: those that the
 closed form's equality would need.
 
-The best use of given patterns: a convex program over their probabilities, by Newton's method with a barrier.
+The master problem, the best use of given patterns, is a convex program over their probabilities, solved by Newton's
+method with a barrier:
 
     minimise  tr(K F(p)^-1) - mu sum log p    subject to  sum p x = 1,       F(p) = sum p x x',  K = V'V
 

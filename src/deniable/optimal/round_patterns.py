@@ -5,11 +5,10 @@ down, and high_u is the largest whole number with high_u <= e^eps low_u: the com
 is not above e^eps. What is missing in a column goes to one more report. Its own weights differ between answers too,
 so a little more is left to it, until they stay within the same factor.
 
-As few reports as the same loss allows: a corner of the set of all optimal channels.
-
-With G = F^-1 V', every channel of these patterns with sum p x = 1 and sum p x (x'G) = V' has the same loss tr(V G):
-then F' G = V', so V F'^+ V' = G'F'G. These are linear equations in p, and a linear program ends at a corner, where no
-more patterns are used than there are independent equations: at most t (t + 1) / 2, and fewer where less is wanted.
+Of all optimal channels a corner (a basic solution) has the fewest reports. With G = F^-1 V', every channel of these
+patterns with sum p x = 1 and sum p x (x'G) = V' has the same loss tr(V G): then F' G = V', so V F'^+ V' = G'F'G. These
+are linear equations in p, and a linear program ends at a corner, where no more patterns are used than there are
+independent equations: at most t (t + 1) / 2, and fewer where less is wanted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A second number, for readers of published counts: amplification by shuffling.
+"""Amplification by shuffling: a second epsilon, for readers of published counts.
 
 Whoever sees a respondent's report learns what the local epsilon allows. Whoever sees only the counts of n reports, and
 does not know whose is whose, learns much less: it hides among the others'. Suppose the reports of two truths are

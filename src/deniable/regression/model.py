@@ -58,10 +58,10 @@ class Options(TypedDict, total=False):
         strata: a column, or one value per row, that names each row's stratum.
         clusters: a column, or one value per row, that names each row's cluster. With any of these three, standard
             errors are "survey".
-        covariance: "hessian", "expected", "opg", "sandwich" or "survey"; see `inference.regression.covariance`.
+        covariance: "hessian", "expected", "opg", "sandwich" or "survey"; see `regression.likelihood.covariance`.
         penalty: None, or "jeffreys".
         missing: what of those who prefer not to say an answer, where that is a category: "drop", the model is of those
-            who would answer everything; "model", it is of everybody, see `inference.regression.missing`.
+            who would answer everything; "model", it is of everybody, see `regression.missing_answers`.
     """
 
     rr: Mapping[str, Channel]

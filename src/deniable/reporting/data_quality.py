@@ -1,4 +1,4 @@
-"""Signs that something went wrong while answering: what the noise of the disguise alone would hardly do."""
+"""Data quality: signs that something went wrong while answering, which the disguise's noise would hardly give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report is made of, before it is HTML or Markdown: sections of a few kinds of blocks."""
+"""The document model of a report, before it is HTML or Markdown: sections of a few kinds of blocks."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def replicate_weights(
     Args:
         reports: what respondents sent.
         replicates: a column of weights a replicate: an array with a row a respondent, or names of public columns.
-        kind: how they were made: "jk1", "jkn", "brr", "fay" or "bootstrap"; see `estimation.sampling.replicated`.
+        kind: how they were made: "jk1", "jkn", "brr", "fay" or "bootstrap"; see `sampling.replicate_weights`.
         weights: the weights of the whole sample: one a respondent, or the name of a public column.
         scales: for "jkn", the factor r_r of every replicate.
         rho: for "fay", how far halves that are left out still count.

@@ -1,4 +1,4 @@
-"""The reports of a SQLite store: they arrive in a tail, and are sealed into a file that keeps nothing of their order.
+"""The append log of a SQLite store: reports arrive in a tail, and are sealed into a file that keeps no order.
 
 ::
 
@@ -10,7 +10,7 @@ all reports anew, in a thread of its own, while new ones arrive in the next tail
 times in all, however many there are: to seal every twenty would take time that grows with the square of their number.
 Besides, sealing is given about a tenth of the time; a load beyond that lengthens the tail.
 
-A crash at any instant leaves files of which `layout.State` says which count. Nothing is in two that do.
+A crash at any instant leaves files of which `sqlite_files.State` says which count. Nothing is in two that do.
 """
 
 from __future__ import annotations

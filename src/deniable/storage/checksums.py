@@ -4,9 +4,8 @@ SQLite trusts what it reads. A flipped letter in a cell is another report, and h
 written in one go and never changed, so the checksum of every page is written behind the last one, into the same file:
 SQLite reads no further than its header says. It costs a twentieth of a second for a million reports.
 
-Checksums of the reports in a copy, a thousand a row: pages change when a copy is opened, reports do not.
-
-They are gone once a copy that was put back is a store again, whose reports are sealed with checksums of their own.
+In a copy every thousand reports have one, since pages change when a copy is opened and reports do not. They are gone
+once a copy that was put back is a store again, whose reports are sealed with checksums of their own.
 """
 
 from __future__ import annotations

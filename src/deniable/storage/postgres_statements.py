@@ -1,6 +1,6 @@
 """What is asked of a PostgreSQL store: each statement, and what is in none of the others.
 
-Those that end in `SHOWN` ask for what is shown while a survey runs (`held`).
+Those that end in `SHOWN` ask for what is shown while a survey runs (`held_back`).
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ number of the tail that comes next. The draft is a copy of the last one with the
 the time of reading both and writing what was read: pages and rows are moved as they are. Pages are four times as large
 as SQLite's own, which takes three fifths of the time. Behind the last page stand the checksums of all (`checksums`).
 
-How the sealed keys begin: four bytes each in memory, so that a key that is new is known to be without a file.
-
 Keys are hashes, in no order: to look for each among a million in a file takes several times as long as among a
 thousand, and nearly all are new. Here the first four bytes of every sealed key stand in one sorted array. A key whose
 beginning is not there is not sealed. One whose beginning is there may be, and the file is asked: of new keys that is

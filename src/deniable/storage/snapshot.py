@@ -1,4 +1,4 @@
-"""Reading the reports of a SQLite store, wherever they lie: in the sealed file, in a tail, in a copy."""
+"""A snapshot of a SQLite store's reports, wherever they lie: in the sealed file, in a tail, in a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLite: the embedded store. Reports arrive in a tail and are sealed (see `tail`); all else is in one small file.
+"""SQLite: the embedded store. Reports arrive in a tail and are sealed (`append_log`); all else is in one small file.
 
 That file is written rarely, and nothing in it came in the order of respondents: designs and blocks, hashes of secrets,
 numbers of what was turned away. A copy that was put in its place holds the reports as well; they are sealed when others

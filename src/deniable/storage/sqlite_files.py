@@ -16,13 +16,12 @@ number in a file's header), so that a tail counts if its number is not below tha
 Those that count follow one another without a gap: the next one is made while the one before is there. A tail that was
 empty at the end is removed, and its number taken again, so files are told apart by what the system calls them.
 
-Which files of a SQLite store belong together: each says of which store it is, and the main one what there must be.
-
-Reports lie beside the file that says to which design they are. Without that, or beside another one, their numbers would
-be read as those of other designs, and so as answers to other questions. So the main file has a name, by chance, that
-every part has in it as well; a copy gets one of its own. It also keeps how far was sealed and which tail is the last,
-so that a part which is gone is missed, and an older one in its place is known. Both are written after the parts
-themselves: a crash in between leaves parts that are newer than what is said of them, which is no harm.
+Files that belong together say so: each names its store, and the main one what there must be. Reports lie beside the
+file that says to which design they are. Without that, or beside another one, their numbers would be read as those of
+other designs, and so as answers to other questions. So the main file has a name, by chance, that every part has in it
+as well; a copy gets one of its own. It also keeps how far was sealed and which tail is the last, so that a part which
+is gone is missed, and an older one in its place is known. Both are written after the parts themselves: a crash in
+between leaves parts that are newer than what is said of them, which is no harm.
 
 The sealed file has the names of its designs beside their numbers, so that it is told if these were mixed up.
 """
@@ -241,7 +240,7 @@ def uri(path: Path, how: str) -> str:
 
 
 _BOND_LOOKS = 100  # at a store that another program changes; a second one is rare
-_CLOSED = "closed-*"  # files that say of a survey that it was closed (`collection.restoring`)
+_CLOSED = "closed-*"  # files that say of a survey that it was closed (`collection.restore_backup`)
 
 
 class Bond(NamedTuple):

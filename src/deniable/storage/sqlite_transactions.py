@@ -1,7 +1,4 @@
-"""Transactions of SQLite, and what goes wrong with them in our own words.
-
-What errors of a store mean for whoever waits: a full disk is called so, wherever SQLite met it.
-"""
+"""Transactions of SQLite, and its errors in our own words: a full disk is called so, wherever SQLite met it."""
 
 from __future__ import annotations
 

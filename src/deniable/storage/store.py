@@ -52,7 +52,7 @@ class Column(NamedTuple):
 
 
 class Readable(Protocol):
-    """What can be read of reports: a store, or what of it is shown while its survey runs (`collection.shown`)."""
+    """What can be read of reports: a store, or what of it is shown while its survey runs (`collection.shown_state`)."""
 
     def designs(self) -> dict[str, tuple[int, bytes]]:
         """Every design ever served: its id, its number, its bytes."""

@@ -8,11 +8,10 @@ same transaction: those of the open block are few, and lie together.
 Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
 row would hand it back and forth with the server thread thousands of times a second.
 
-Keys that are known without asking a file, and the rows they are in: sixteen bytes each, however many.
-
-The latest are in a dictionary, which is quick and large. Whenever it has some thousand of them, they go into an array
-in the order of the keys' first eight bytes; arrays that are not much longer than it are merged with it, so there are
-few. Keys that begin alike are told apart by whoever reads the rows.
+Known keys, and the rows they are in, take sixteen bytes each, however many. The latest are in a dictionary, which is
+quick and large. Whenever it has some thousand of them, they go into an array in the order of the keys' first eight
+bytes; arrays that are not much longer than it are merged with it, so there are few. Keys that begin alike are told
+apart by whoever reads the rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The words that tell the program's sentences from the researcher's, and by which people compare what they are shown.
+"""Fingerprint words, by which people compare what they are shown, and what frames the researcher's own texts.
 
-That is: with what others are shown, and with what stood there before it was corrected.
+They compare it with what others are shown, and with what stood there before it was corrected.
 
 They belong to the program alone: a survey file cannot say them otherwise, in any language.
 """

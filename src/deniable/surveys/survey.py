@@ -1,9 +1,8 @@
-"""Survey: a checked survey file. Every error names the key it is about.
+"""Survey: a checked survey file, and its pilot. Every error names the key it is about.
 
-A pilot: the same survey, tried out under a name, a design and a folder of its own, and never counted.
-
-Its design's hash is another one: devices take it for another survey, and no store counts reports to both together. It
-needs no invitation and knows no dates, because it is for those who are shown the link before the survey begins.
+A pilot is the same survey, tried out under a name, a design and a folder of its own, and never counted. Its design's
+hash is another one: devices take it for another survey, and no store counts reports to both together. It needs no
+invitation and knows no dates, because it is for those who are shown the link before the survey begins.
 """
 
 from __future__ import annotations

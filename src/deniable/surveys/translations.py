@@ -1,8 +1,7 @@
-"""Texts in several languages: a text is one string, or a table with one for each declared language.
+"""Translations: a text is one string, or a table with one for each declared language.
 
-The few texts that a survey file need not write: yes, no, and the two ways of not answering.
-
-A survey in another language, or with other words, gives them under `[texts]`.
+Four texts need not be written: yes, no, and the two ways of not answering. A survey in another language, or with other
+words, gives them under `[texts]`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The collector over HTTP, and the pages that will stand beside it."""
+"""The collector over HTTP, and the pages beside it."""

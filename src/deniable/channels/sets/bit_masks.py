@@ -3,8 +3,6 @@
 Up to 53 categories a set is one number, the most that every reader of JSON takes exactly. More categories take a row of
 64-bit words.
 
-Numbers that reports are taken apart with: arrays here, expressions of a database there.
-
 A channel of sets says once, in whole numbers, which categories a report holds (`Support.word`). NumPy can compute it,
 and so can every engine that knows +, -, *, /, %, &, >> and =, so that sets are counted where they lie.
 """

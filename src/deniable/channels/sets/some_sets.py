@@ -1,8 +1,8 @@
-"""Part of a channel whose reports are sets: the truths that some respondents may have, see `channels.some_truths`.
+"""Part of a channel whose reports are sets: the truths that some respondents may have, see `some_truths`.
 
 A set is looked at through the truths K that are left. Which of them it holds has the same four chances as before (see
-`channels.support`), so the unbiased estimate, its covariance and its moments are those of any sets over K. The set's
-likelihood is that of the whole set: which of the other truths it holds is part of the report.
+`channels.sets.support`), so the unbiased estimate, its covariance and its moments are those of any sets over K. The
+set's likelihood is that of the whole set: which of the other truths it holds is part of the report.
 """
 
 from __future__ import annotations

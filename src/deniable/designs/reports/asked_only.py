@@ -7,8 +7,8 @@ of them; of the others nobody's answer is "does not apply", and the channel from
 
     P without the columns of the truths that hold it,
 
-with all its rows: such a report still comes, by chance (`channels.some_truths`; `channels.some_sets` where reports are
-sets).
+with all its rows: such a report still comes, by chance (`channels.some_truths`; `channels.sets.some_sets` where
+reports are sets).
 """
 
 from __future__ import annotations

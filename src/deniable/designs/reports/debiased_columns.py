@@ -14,7 +14,7 @@ even shares,
 It is fixed by the design, not by anybody's answer; so a weighted mean, and the mean of any group that was not formed
 by answers, are unbiased too, in whatever program they are taken. A cell that J does not reach is one whose share the
 design does not tell: it has no column. Whoever was not asked has no score and is in no mean; where a public condition
-puts a question to some, "does not apply" is nobody's truth, and P has no column for it (`designs.among`). In blocks, t
+puts a question to some, "does not apply" is nobody's truth, and P has no column for it (`asked_only`). In blocks, t
 comes from the fakes of a report's own block, so that scores are unbiased in every block.
 
 Where everybody is asked about a table in one way, the mean is what `estimate(..., "inversion")` gives. Where it is

@@ -1,12 +1,10 @@
-"""The line to one collector: what is fetched, applied for and sent goes through it, and its answers are judged here.
+"""The connection to one collector: what is fetched and sent, retries, and what an answer to a request means.
 
-What an answer to a request means. Only the protocol's own answers settle anything.
-
-Between a device and a collector stand hotel networks, proxies and error pages, which answer 200, 302, 403, 404 or 413
-in the collector's place. A report that such an answer could settle would be lost, and its epsilon with it. So a report
-is taken if the answer says so in the protocol's own header, and turned away for good only by a well-formed problem
-whose status is the answer's, whose code is on the list, and which no second try could change. All else is tried again,
-and the report is kept.
+Only the protocol's own answers settle anything. Between a device and a collector stand hotel networks, proxies and
+error pages, which answer 200, 302, 403, 404 or 413 in the collector's place. A report that such an answer could settle
+would be lost, and its epsilon with it. So a report is taken if the answer says so in the protocol's own header, and
+turned away for good only by a well-formed problem whose status is the answer's, whose code is on the list, and which no
+second try could change. All else is tried again, and the report is kept.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Block: a distribution of fakes for every question, as it is published. Plain data, chained by hashes.
+"""Blocks of fakes as they are published: a distribution for every question, in a hash chain that devices check.
 
 A block names its design and the hash of the block before it (the first one: the design's own id). Whoever keeps the
 hash of a block they were shown can later tell whether everybody else was shown the same one.
 
 Nobody needs to trust what is published: `check` recomputes everything that matters from the integers. A block that
 passes cannot break the design's epsilon, however cunningly its fakes were chosen.
-
-The published blocks of a design: the open one, checked, and the whole chain of them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Respondents come in blocks. Each keeps the truth with probability p, else report
 published for their block; from a block's reports the next T is learned, so that fakes come to look like the population.
 
 Two modes. "ldp" keeps the respondent's total epsilon in every block: T has a floor, p follows from it (see
-`device.limits`). It is never better than k-RR at the same epsilon: with a floor, part of the answers is simply thrown
+`fake_limits`). It is never better than k-RR at the same epsilon: with a floor, part of the answers is simply thrown
 away. "deniability" is the published protocol: its p, no floor, and the claim epsilon = ln(1 / (1 - p)), which holds
 only for a report that every fake would have been. What a report really reveals is 1 + p / ((1 - p) T[v]), without bound
 as T[v] goes to zero; this mode says both numbers wherever it is printed.

@@ -6,7 +6,7 @@ changes. With c = pq / (p - q)^2, K completed pairs among n respondents and x th
     superpopulation    w (1 - 2x)^2                           w = 2 c rho K / n^2
     fixed population   w (n (1 - 2x)^2 - 1) / (n - 1)
 
-to the variance of its estimate. The second is the published theorem (`channels.paired.count_variance`), divided by n^2;
+to the variance of its estimate. The second is the published theorem (`pairing.count_variance`), divided by n^2;
 averaged over respondents who are draws from a larger population, it becomes the first.
 
 **From real data** (1 - 2x)^2 is not known, and (1 - 2 estimate)^2 is too large by four times the variance, which itself

@@ -54,7 +54,7 @@ class Paired(Design):
 
     `pairs_reports` is True: reports of one design are not independent of each other. Multinomial tests (Pearson,
     likelihood ratio, bootstrap) and joint tables assume that they are, and must refuse designs with this mark; one-way
-    tables have their own errors (`estimation.paired`).
+    tables have their own errors (`pair_variance`).
 
     >>> design = Paired({"smokes": ["no", "yes"]}, p=0.75, rho=-0.2, respondents=1000)
     >>> design.claimed_epsilon, design.epsilon  # the theorem's, and the true one
@@ -219,7 +219,7 @@ class Paired(Design):
         """What pairing adds to the variance of each category's share: zero or less.
 
         Each report alone is randomized response, so the errors of unpaired coins change by one term. With
-        c = pq / (p - q)^2, K pairs among n respondents and x the share of a category (`estimation.paired`):
+        c = pq / (p - q)^2, K pairs among n respondents and x the share of a category (`pair_variance`):
 
             Var = Var without pairing + 2 c rho (K / n^2) (1 - 2x)^2,       rho <= 0.
         """

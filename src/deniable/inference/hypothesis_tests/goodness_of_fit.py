@@ -71,7 +71,7 @@ def goodness_of_fit(
         replicates: how often reports are drawn under H0.
         source: where they are drawn from; by default a stream that the data determine.
         weights: survey weights; with weights, strata or clusters the test is Rao and Scott's
-            ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.rao_scott`.
+            ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.hypothesis_tests.rao_scott`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
     """

@@ -110,7 +110,7 @@ def independence(
         source: where the bootstrap is drawn from; by default a stream that the data determine, so that the same
             reports always give the same p-value.
         weights: survey weights, as for `estimate`. With weights, strata or clusters the test is Rao and Scott's
-            ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.rao_scott`.
+            ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.hypothesis_tests.rao_scott`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
     """

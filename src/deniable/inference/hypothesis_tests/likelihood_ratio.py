@@ -1,7 +1,7 @@
 """The likelihood ratio through the channels, with a reference that holds its level and an answer that always comes.
 
 Statistic: 2 (log-likelihood under H1 - under H0), H1 being any table without negative cells. Reference: reports drawn
-anew from a table of H0 (`estimation.fit.null`), a thousand replicates at a time, each fitted as the data were, from the
+anew from a table of H0 (`null_table`), a thousand replicates at a time, each fitted as the data were, from the
 same starts.
 
 A fit may stop short of the best: there are many cells, or several hills. What it may have missed is known (its gap),

@@ -11,7 +11,7 @@ and variance (Rao & Scott 1984; R's survey package does the same):
 
     F = X2 / sum e,     nu = (sum e)^2 / sum e^2  and  nu df  degrees of freedom,
 
-df being the sampling's (`estimation.sampling.degrees_of_freedom`; clusters less strata where all are alike).
+df being the sampling's (`sampling.degrees_of_freedom`; clusters less strata where all are alike).
 
 Never chi-square on weighted counts: they are not counts, and respondents of a cluster are not independent. By the
 bootstrap, clusters are drawn anew (Rao & Wu 1988), and X2 of what d then moves by is the reference.

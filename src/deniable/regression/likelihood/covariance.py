@@ -7,7 +7,7 @@ With H the Hessian and s_i the weighted score of row i at the estimate:
     opg        (sum s_i s_i')^-1                          the same, from first derivatives
     sandwich   H^-1 (sum s_i s_i') H^-1                   also right for wrong error laws
     survey     H^-1 G H^-1                                also for weights, strata and clusters: G is the covariance of
-                                                          the sum of the s_i by the sampling, see `estimation.sampling`
+                                                          the sum of the s_i by the sampling, see `sampling`
     cluster    the same; it asks for clusters
 
 With clusters alone G = g / (g - 1) sum of s_c s_c', s_c the sum of s_i over cluster c of g; with weights alone it is

@@ -2,9 +2,9 @@
 
 What a script computes with: for each table the counts of the reports, their probabilities, and what we found.
 
-It is the evidence of `estimation.fit` written out: for every different report, how often it came, and with which
+It is the evidence of `likelihood.em` written out: for every different report, how often it came, and with which
 probability each cell of the table makes it. Attributes that ride along are summed out at the end. Where that would be
-too long, it is the sums of the scores whose mean estimates each share (`designs.debiased`), which anybody can take from
+too long, it is the sums of the scores whose mean estimates each share (`debiased_columns`), which anybody can take from
 an exported file of reports.
 """
 

@@ -1,7 +1,7 @@
 """The analyst's pages: progress, estimates beside raw values, cross tables, associations, privacy, downloads.
 
 Behind a login. Rendered here; a chart is an SVG file of its own with its numbers in a table beside it. Nothing on these
-pages tells when a report came: nobody wrote that down, and what is shown moves in steps (`collection.shown`).
+pages tells when a report came: nobody wrote that down, and what is shown moves in steps (`collection.shown_state`).
 
 The analyst's pages: templates, and the policy they are shown under.
 """

@@ -1,4 +1,4 @@
-"""Asking somebody who may never answer, such as a database that is frozen.
+"""Calls with a deadline to what may never return, such as a database that is frozen.
 
 The thread is left behind, and nobody waits for it: not even the interpreter when it ends, as it does for an executor's.
 """

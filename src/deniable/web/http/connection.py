@@ -1,4 +1,4 @@
-"""The connection: what uvicorn does, with limits on the head of a request, on silence, and on whoever does not read.
+"""HTTP connections as uvicorn's protocol handles them, with limits on heads, on silence and on slow readers.
 
 Uvicorn waits for ever for the end of a head, reads a head of any length, and keeps a connection whose answer nobody
 fetches. Here each of these has its limit, and what cannot be read is answered with a problem, as everything else is.

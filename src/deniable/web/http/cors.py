@@ -1,4 +1,4 @@
-"""Letting the page speak to a collector from an origin that the collector does not own (CORS, in the Fetch standard).
+"""CORS (the Fetch standard): letting the page speak to a collector from an origin that the collector does not own.
 
 The respondent's page may be hosted by somebody whom respondents trust more than the people who run the survey.
 Everything that the protocol says to devices may be read from anywhere, and anything may be sent from anywhere, as it is

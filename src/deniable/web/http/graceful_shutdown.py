@@ -1,4 +1,4 @@
-"""An end in time: a server that was told to stop waits for a store that works, and not for one that does not answer.
+"""Graceful shutdown: a server that was told to stop waits for a store that works, and for no other.
 
 Nothing that was acknowledged is lost by that: it was on disk before. A store that answers may take its time, as when a
 survey that has ended is written anew.

@@ -1,4 +1,4 @@
-"""What a server says while it runs: lines of JSON on standard error, about the server and never about who asked.
+"""The log of a server: lines of JSON on standard error, about the server and never about who asked.
 
 A line names an event in words of the program's own. Of an error it tells the kind and the place in the program, not the
 message: that may quote whatever came in a request. Lines have no time of their own; whoever keeps them adds it.

@@ -1,7 +1,7 @@
 """Limits on a request, whatever its address: how long its body may take, how long its answer, how much is unfinished.
 
 A proxy may set tighter ones. These make the collector safe without one: whoever sends a byte a second, or nothing at
-all after the head, gets an answer and goes. `web.protocol` does the same for the head of a request.
+all after the head, gets an answer and goes. `web.http.connection` does the same for the head of a request.
 
 All requests share one timer, set to the first moment at which one of them can be late. A timer each would cost as much
 as reading a report does, and hardly any of them would ever ring.

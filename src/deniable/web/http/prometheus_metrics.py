@@ -1,9 +1,9 @@
-"""Numbers for whoever operates a collector, in the text format of Prometheus, on a listener of their own.
+"""Metrics for whoever operates a collector, in the text format of Prometheus, on a listener of their own.
 
 A counter that is asked every few seconds is a diary of arrivals: held against a diary of who fetched a token, or of who
 was seen on the network, it would tell whose report is whose. So numbers are those that analysts are shown, and move in
-the same steps (`collection.shown`): two diaries with steps of their own would tell what neither does. Nothing here is
-about issuing, and nothing moves with a single request: no processor time, no memory, no lengths of queues.
+the same steps (`collection.shown_state`): two diaries with steps of their own would tell what neither does. Nothing
+here is about issuing, and nothing moves with a single request: no processor time, no memory, no lengths of queues.
 
 A store that does not answer is waited for no longer than whoever scrapes waits: that it is away is what they must hear.
 """

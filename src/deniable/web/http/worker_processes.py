@@ -1,4 +1,4 @@
-"""Several processes that serve one survey on one port, and the one that looks after them.
+"""Worker processes that serve one survey on one port, and the supervisor that looks after them.
 
 The first process listens and takes no connection itself. Its workers share the listening socket, so that a connection
 that no worker has taken yet waits in it, whoever comes and goes: none is refused. A worker that ends unasked is

@@ -1,4 +1,4 @@
-"""The respondent's page: one file, the same for every survey, every language and everybody.
+"""Building the respondent's page: one HTML file with its style and program, the same for every survey and language.
 
     python -m deniable.web.page.respondent_page
 
@@ -11,10 +11,9 @@ hashes into the documents: `make page`. A test makes all of it anew and compares
 Style and program stand in the page itself, and its policy names their hashes. Nothing that a server sends beside the
 page can take their place: not another file, and not a header that loads one before the page is read.
 
-One script out of the program's modules, so that the page can hold it and needs to load nothing.
-
-Each module becomes a function that runs once and gives what the module exports; nothing else of it is changed. Only the
-forms of `import` and `export` that our modules use are known; any other is an error, and none is passed on.
+The program's modules are bundled into one script, so that the page needs to load nothing. Each module becomes a
+function that runs once and gives what the module exports; nothing else of it is changed. Only the forms of `import` and
+`export` that our modules use are known; any other is an error, and none is passed on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The files that pages are made of: the page and its program as they lie there, their published hashes, a style.
-
-The respondent's page as it is served: one file for everybody, and the files that it is made of, to be read.
+"""Static files: the respondent's page and its program as they are served, their published hashes, a style.
 
 Nothing about a survey is in it. Its words, its questions and whether it is open come as messages of the protocol, which
 the program in the page checks. The policy in the header is that of the page itself, but for what only a header can say.
