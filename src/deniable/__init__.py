@@ -50,18 +50,18 @@ if TYPE_CHECKING:
     from deniable.core.results import Interval as Interval
     from deniable.core.results import TestResult as TestResult
     from deniable.core.table import Table as Table
-    from deniable.designs.clusters import Clusters as Clusters
     from deniable.designs.design import Design as Design
     from deniable.designs.distance_to_best import loss_of as loss_of
-    from deniable.designs.independent import Independent as Independent
-    from deniable.designs.joint import Joint as Joint
+    from deniable.designs.kinds.clusters import Clusters as Clusters
+    from deniable.designs.kinds.independent import Independent as Independent
+    from deniable.designs.kinds.joint import Joint as Joint
+    from deniable.designs.kinds.optimal import Optimal as Optimal
+    from deniable.designs.kinds.sampled import Sampled as Sampled
+    from deniable.designs.kinds.views import Views as Views
     from deniable.designs.observation import Observation as Observation
-    from deniable.designs.optimal import Optimal as Optimal
     from deniable.designs.question import Question as Question
     from deniable.designs.registry import design_from_dict as design_from_dict
     from deniable.designs.reports.reports import Reports as Reports
-    from deniable.designs.sampled import Sampled as Sampled
-    from deniable.designs.views import Views as Views
     from deniable.device.client import Client as Client
     from deniable.device.ledger import Ledger as Ledger
     from deniable.engines.read_reports import read_reports as read_reports
@@ -76,11 +76,11 @@ if TYPE_CHECKING:
     from deniable.estimation.joint_tables.synthetic_records import synthesize as synthesize
     from deniable.estimation.totals import GroupedTotals as GroupedTotals
     from deniable.estimation.totals import Totals as Totals
-    from deniable.extensions.blocks.block_views import Blocks as Blocks
     from deniable.extensions.blocks.paper_estimators import block_size as block_size
+    from deniable.extensions.designs.blocks import Blocks as Blocks
+    from deniable.extensions.designs.paired import Paired as Paired
+    from deniable.extensions.designs.paired_items import PairedItems as PairedItems
     from deniable.extensions.paired.optimal_coins import paired_optimum as paired_optimum
-    from deniable.extensions.paired.paired_design import Paired as Paired
-    from deniable.extensions.paired.paired_items import PairedItems as PairedItems
     from deniable.extensions.paired.paired_reports import PairedReports as PairedReports
     from deniable.extensions.paired.pairing import Coins as Coins
     from deniable.inference.corrected_words import corrected_words as corrected_words

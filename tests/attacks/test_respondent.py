@@ -22,7 +22,7 @@ from sentences import breaks
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import stored_reports
 from deniable.core.randomness import Seeded
-from deniable.designs.joint import Joint
+from deniable.designs.kinds.joint import Joint
 from deniable.device.client import Client
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.http_transport import Http

@@ -16,7 +16,7 @@ from deniable.cli.app import app
 from deniable.core.randomness import SECURE, Seeded
 from deniable.core.table import Table
 from deniable.datasets import fair
-from deniable.designs.views import Views
+from deniable.designs.kinds.views import Views
 from deniable.device.privacy_statement import Statement
 from deniable.surveys.survey import read_survey
 

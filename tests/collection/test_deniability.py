@@ -14,7 +14,7 @@ from deniable.device.client import Client
 from deniable.device.fake_limits import WHOLE, Limits
 from deniable.errors import DesignError, PrivacyError, SurveyError
 from deniable.estimation.estimator import estimate
-from deniable.extensions.blocks.block_views import Blocks
+from deniable.extensions.designs.blocks import Blocks
 from deniable.surveys.survey import parse_survey
 from waiting import later
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.designs.ballots import even_share
-from deniable.designs.views import greedy, round_robin, views
+from deniable.designs.kinds.views import greedy, round_robin, views
 from deniable.device.epsilon import exp_below
 from deniable.errors import (
     DesignError,

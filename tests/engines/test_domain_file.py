@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.core.domain import Domain
-from deniable.designs.independent import Independent
+from deniable.designs.kinds.independent import Independent
 from deniable.engines.domain_file import infer_domain, read_domain, write_domain
 from deniable.engines.randomize_job import randomize_table
 from deniable.errors import DesignError, InputError, MissingColumnError, MissingValueError, UnknownCategoryError

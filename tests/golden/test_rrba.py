@@ -11,8 +11,8 @@ import pytest
 import deniable as dn
 from deniable import datasets
 from deniable.errors import InputError
-from deniable.extensions.blocks.block_views import Blocks
 from deniable.extensions.blocks.paper_estimators import last_two
+from deniable.extensions.designs.blocks import Blocks
 from effort import calls
 
 # The Survey network of Scutari & Denis (2014): Pr(E = high | A, S), Pr(O = emp | E), Pr(R = small | E), Pr(T | O, R).

@@ -12,7 +12,7 @@ from deniable.core.provenance import PEOPLE
 from deniable.core.randomness import Seeded
 from deniable.core.results import frame_of
 from deniable.core.table import Table
-from deniable.designs.joint import Joint
+from deniable.designs.kinds.joint import Joint
 from deniable.errors import MissingExtraError
 from deniable.estimation.estimator import estimate
 from deniable.reporting.charts import chart, describe

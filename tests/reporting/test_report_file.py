@@ -13,9 +13,9 @@ from deniable.core.provenance import PEOPLE
 from deniable.core.randomness import Seeded
 from deniable.core.results import frame_of
 from deniable.core.table import Table
-from deniable.designs.joint import Joint
+from deniable.designs.kinds.joint import Joint
+from deniable.designs.kinds.views import Views
 from deniable.designs.observation import Observation
-from deniable.designs.views import Views
 from deniable.estimation.estimator import estimate
 from deniable.reporting.report_file import held_by, report, write_report
 

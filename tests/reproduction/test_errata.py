@@ -14,9 +14,9 @@ import pytest
 import deniable as dn
 from deniable.device.fake_limits import Limits
 from deniable.errors import SingularChannelError
-from deniable.extensions.blocks.block_views import Blocks
 from deniable.extensions.blocks.fake_distribution import fake_weights
 from deniable.extensions.blocks.paper_estimators import block_size
+from deniable.extensions.designs.blocks import Blocks
 from deniable.extensions.paired.pairing import joint_truthfulness, lowest_rho
 from deniable.graphs import Graph, laplace_smooth, randomize
 from deniable.numerics.simplex import norm_sub

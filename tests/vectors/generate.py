@@ -51,7 +51,7 @@ from deniable.device.protocol.partner import Seeker
 from deniable.device.verify import verify
 from deniable.errors import InputError
 from deniable.extensions.blocks.blockwise_mixture import Blockwise
-from deniable.extensions.paired.paired_design import Paired
+from deniable.extensions.designs.paired import Paired
 from deniable.extensions.paired.pairing import Coins
 
 if TYPE_CHECKING:

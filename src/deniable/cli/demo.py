@@ -18,7 +18,7 @@ from deniable.collection.simulate_respondents import Crowd
 from deniable.core.summary import Summary, beside, share
 from deniable.core.table import Table
 from deniable.datasets import fair
-from deniable.designs.views import Views
+from deniable.designs.kinds.views import Views
 from deniable.estimation.estimator import estimate
 from deniable.inference.hypothesis_tests.independence import independence
 from deniable.reporting.report_file import held_by, write_report

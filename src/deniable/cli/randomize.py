@@ -152,12 +152,12 @@ def _refuse_others(kind: str) -> None:
 
 def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, clusters: list[list[str]]) -> Design:
     from deniable.aims.default_aims import shares_and_pairs
-    from deniable.designs.clusters import Clusters
-    from deniable.designs.independent import Independent
-    from deniable.designs.joint import Joint
-    from deniable.designs.optimal import Optimal
-    from deniable.designs.sampled import Sampled
-    from deniable.designs.views import Views
+    from deniable.designs.kinds.clusters import Clusters
+    from deniable.designs.kinds.independent import Independent
+    from deniable.designs.kinds.joint import Joint
+    from deniable.designs.kinds.optimal import Optimal
+    from deniable.designs.kinds.sampled import Sampled
+    from deniable.designs.kinds.views import Views
 
     if kind == "clusters":
         if not clusters:
@@ -176,14 +176,14 @@ def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, c
 
 
 def _blocks(domain: Domain, epsilon: float, *, k: int, answer: Any, phi: float, block_size: int) -> Design:
-    from deniable.extensions.blocks.block_views import Blocks
+    from deniable.extensions.designs.blocks import Blocks
 
     return Blocks(domain, min(k, len(domain)), epsilon, answer=answer, phi=phi, block_size=block_size)
 
 
 def _paired(domain: Domain, epsilon: float, p: float | None, rho: float | None) -> Design:
     from deniable.device.epsilon import exp_below
-    from deniable.extensions.paired.paired_design import Paired
+    from deniable.extensions.designs.paired import Paired
 
     if p is None or rho is None:
         raise InputError("paired rows need --p and --rho, as in --p 0.7 --rho -0.1; deniable plan proposes some")

@@ -32,7 +32,7 @@ from deniable.device.verify import verify
 from deniable.errors import InputError, SmallCellWarning
 from deniable.extensions.blocks.block_reports import BlockReports
 from deniable.extensions.blocks.served_blocks import ServedBlocks, kept_blocks, positions
-from deniable.extensions.paired.paired_design import Paired
+from deniable.extensions.designs.paired import Paired
 from deniable.extensions.paired.paired_reports import PairedReports
 from deniable.extensions.paired.pairing import Coins
 from deniable.files.reserved_columns import WORDS

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 HOMES = {
     "design": "deniable.designs.design",
-    "independent": "deniable.designs.independent",
-    "joint": "deniable.designs.joint",
-    "clusters": "deniable.designs.clusters",
-    "sampled": "deniable.designs.sampled",
-    "views": "deniable.designs.views",
-    "optimal": "deniable.designs.optimal",
-    "blocks": "deniable.extensions.blocks.block_views",
-    "paired": "deniable.extensions.paired.paired_design",
-    "paired_items": "deniable.extensions.paired.paired_items",
+    "independent": "deniable.designs.kinds.independent",
+    "joint": "deniable.designs.kinds.joint",
+    "clusters": "deniable.designs.kinds.clusters",
+    "sampled": "deniable.designs.kinds.sampled",
+    "views": "deniable.designs.kinds.views",
+    "optimal": "deniable.designs.kinds.optimal",
+    "blocks": "deniable.extensions.designs.blocks",
+    "paired": "deniable.extensions.designs.paired",
+    "paired_items": "deniable.extensions.designs.paired_items",
 }
 
 
@@ -56,7 +56,7 @@ def design_kind(kind: object) -> type[Design]:
 def design_from_dict(data: Mapping[str, Any]) -> Design:
     """Make the design that `to_dict` wrote.
 
-    >>> from deniable.designs.joint import Joint
+    >>> from deniable.designs.kinds.joint import Joint
     >>> design = Joint({"smokes": ["no", "yes"]}, epsilon=1.0)
     >>> design_from_dict(design.to_dict()) == design
     True
@@ -102,7 +102,7 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
 def design_from_bytes(data: bytes | str, expected: str | None = None) -> Design:
     """Make a design of its canonical bytes; with `expected`, only if that is their SHA-256.
 
-    >>> from deniable.designs.joint import Joint
+    >>> from deniable.designs.kinds.joint import Joint
     >>> design = Joint({"smokes": ["no", "yes"]}, epsilon=1.0)
     >>> design_from_bytes(design.canonical(), design.id) == design
     True

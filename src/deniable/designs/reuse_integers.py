@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.designs.distance_to_best import loss_of
-from deniable.designs.optimal import Optimal
+from deniable.designs.kinds.optimal import Optimal
 from deniable.designs.registry import design_from_bytes
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, NotCoveredError

@@ -30,7 +30,7 @@ HELD = (
 class Disguise:
     """What turns batches of some schema into reports.
 
-    >>> from deniable.designs.joint import Joint
+    >>> from deniable.designs.kinds.joint import Joint
     >>> batch = pa.record_batch({"smokes": ["no", "yes", "no"], "region": ["n", "s", "s"]})
     >>> run = Disguise(Joint({"smokes": ["no", "yes"]}, epsilon=1.0), batch.schema, keep=["region"])
     >>> run.schema.names, run(batch).num_rows

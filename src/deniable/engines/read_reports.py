@@ -19,8 +19,8 @@ from deniable.designs.reports.reports import Reports
 from deniable.device.protocol.fake_blocks import Block
 from deniable.errors import DeniableError, InputError
 from deniable.extensions.blocks.block_reports import BlockReports
-from deniable.extensions.blocks.block_views import Blocks
-from deniable.extensions.paired.paired_design import Paired
+from deniable.extensions.designs.blocks import Blocks
+from deniable.extensions.designs.paired import Paired
 from deniable.extensions.paired.paired_reports import PairedReports
 from deniable.files.column_types import as_named, named_type
 from deniable.files.header import Header

@@ -17,8 +17,8 @@ import numpy as np
 
 from deniable.core.randomness import SECURE, Source
 from deniable.core.table import cramers_v
-from deniable.designs.clusters import Clusters
-from deniable.designs.independent import Independent
+from deniable.designs.kinds.clusters import Clusters
+from deniable.designs.kinds.independent import Independent
 from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.notes.denominators import refuse_unknown_askings

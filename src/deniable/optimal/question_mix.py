@@ -10,8 +10,8 @@ If question T is asked with probability w_T, the pooled estimate of all reports 
     loss = sum over sets S of  L_S / (sum over T containing S of w_T g_T),
 
 L_S the sum of the squared lengths that what is wanted has on the contrasts of S (`contrasts`). It is convex in w, and
-`pooled` finds its minimum. This is what channels could do at best; `deniable.designs.optimal` makes a design of the
-channels that are run.
+`pooled` finds its minimum. This is what channels could do at best; `deniable.designs.kinds.optimal` makes a design of
+the channels that are run.
 """
 
 from __future__ import annotations

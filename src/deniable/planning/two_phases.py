@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.aims.aim import Wanted
 from deniable.aims.parse import gathered
-from deniable.designs.optimal import Optimal
+from deniable.designs.kinds.optimal import Optimal
 from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.notes.denominators import refuse_unknown_askings
 from deniable.estimation.several_sources import ASSOCIATED, differing

@@ -20,12 +20,12 @@ from deniable.channels.sets.support import Support
 from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.sets.unary import Unary
 from deniable.channels.two_level_krr import TwoLevelKRR
-from deniable.designs.optimal import Optimal
+from deniable.designs.kinds.optimal import Optimal
 from deniable.device.fake_limits import WHOLE
 from deniable.device.privacy_statement import rounded_up
-from deniable.extensions.blocks.block_views import Blocks
-from deniable.extensions.paired.paired_design import Paired
-from deniable.extensions.paired.paired_items import PairedItems
+from deniable.extensions.designs.blocks import Blocks
+from deniable.extensions.designs.paired import Paired
+from deniable.extensions.designs.paired_items import PairedItems
 from deniable.reporting.disguise_sentences import DISGUISE
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def number(value: float | Fraction, language: str = "en") -> str:
 def disguise_of(design: Design, language: str = "en") -> list[str]:
     """What was asked together, how ballots were drawn, and what is special in how answers were disguised.
 
-    >>> from deniable.designs.joint import Joint
+    >>> from deniable.designs.kinds.joint import Joint
     >>> disguise_of(Joint({"a": ["no", "yes"], "b": ["no", "yes"]}, 1.0))
     ['The answers to 2 questions were disguised together, as one combination.']
     """

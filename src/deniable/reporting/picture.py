@@ -13,7 +13,7 @@ from deniable.core.domain import Domain
 from deniable.core.randomness import Seeded
 from deniable.core.results import frame_of
 from deniable.core.table import Table
-from deniable.designs.joint import Joint
+from deniable.designs.kinds.joint import Joint
 from deniable.estimation.estimator import estimate
 from deniable.reporting.charts import chart
 

@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.device.fake_limits import WHOLE
 from deniable.errors import DesignError, InputError, PrivacyError
 from deniable.extensions.blocks.aggregator import Aggregator
-from deniable.extensions.blocks.block_views import Blocks
+from deniable.extensions.designs.blocks import Blocks
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1]})
 PI = np.array([0.5, 0.2, 0.2, 0.1])

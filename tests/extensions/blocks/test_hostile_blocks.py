@@ -10,7 +10,7 @@ from deniable.device.fake_limits import WHOLE
 from deniable.device.protocol.fake_blocks import Block, check, check_chain
 from deniable.errors import InputError, PrivacyError
 from deniable.extensions.blocks.aggregator import Aggregator
-from deniable.extensions.blocks.block_views import Blocks
+from deniable.extensions.designs.blocks import Blocks
 
 DESIGN = Blocks({"a": [0, 1], "b": [0, 1]}, epsilon=1.0, block_size=2)
 

@@ -8,7 +8,6 @@ import pytest
 import deniable as dn
 from apart import by_block
 from deniable.errors import InputError, TooFewReportsError
-from deniable.extensions.blocks.block_views import Blocks
 from deniable.extensions.blocks.paper_estimators import (
     block_estimates,
     block_size,
@@ -18,6 +17,7 @@ from deniable.extensions.blocks.paper_estimators import (
     log_odds_interval,
     share_interval,
 )
+from deniable.extensions.designs.blocks import Blocks
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1]})
 PI = np.array([[0.5, 0.2], [0.2, 0.1]])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.extensions.blocks.block_views import Blocks
+    from deniable.extensions.designs.blocks import Blocks
 
 Update = Literal["pooled", "last", "literal"]
 State = Literal["collecting", "closed"]
@@ -45,7 +45,7 @@ FORMAT = 1
 class Aggregator:
     """The server's half of RRBA as a state machine.
 
-    >>> from deniable.extensions.blocks.block_views import Blocks
+    >>> from deniable.extensions.designs.blocks import Blocks
     >>> aggregator = Aggregator(Blocks({"a": [0, 1], "b": [0, 1]}, epsilon=1.0, block_size=3))
     >>> aggregator.collect(ballots=[0, 0, 0], answers=[[3], [3], [0]])
     >>> aggregator.close()

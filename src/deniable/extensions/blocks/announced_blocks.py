@@ -18,8 +18,8 @@ from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.fake_limits import BITS, Limits
 from deniable.device.privacy_statement import Statement, both_numbers
 from deniable.errors import DesignError
-from deniable.extensions.blocks.block_views import Blocks
 from deniable.extensions.blocks.fake_distribution import first_mixture
+from deniable.extensions.designs.blocks import Blocks
 from deniable.frozen import fix
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.device.protocol.fake_blocks import Block
-    from deniable.extensions.blocks.block_views import Blocks
+    from deniable.extensions.designs.blocks import Blocks
     from deniable.files.header import Header
 
 _PART = 1 << 18  # reports looked at together

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from deniable.device.protocol.messages import FEWEST_TOGETHER
 from deniable.errors import SurveyError
-from deniable.extensions.blocks.block_views import Blocks
+from deniable.extensions.designs.blocks import Blocks
 
 if TYPE_CHECKING:
     from deniable.surveys.designs.wish import Wish

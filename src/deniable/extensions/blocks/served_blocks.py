@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.device.verified_design import VerifiedDesign
-    from deniable.extensions.blocks.block_views import Blocks
+    from deniable.extensions.designs.blocks import Blocks
     from deniable.storage.store import Readable, Store
 
 

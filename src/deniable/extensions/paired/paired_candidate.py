@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.device.epsilon import exp_below
-from deniable.extensions.paired.paired_design import Paired
+from deniable.extensions.designs.paired import Paired
 
 if TYPE_CHECKING:
     from deniable.planning.candidates.purpose import Purpose

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from deniable.device.epsilon import exp_below
 from deniable.errors import SurveyError
-from deniable.extensions.paired.paired_design import Paired
+from deniable.extensions.designs.paired import Paired
 
 if TYPE_CHECKING:
     from deniable.surveys.designs.wish import Wish

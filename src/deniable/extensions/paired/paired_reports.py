@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.extensions.paired.paired_design import Paired
+    from deniable.extensions.designs.paired import Paired
     from deniable.files.header import Header
 
 

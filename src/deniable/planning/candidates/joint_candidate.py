@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.joint import Joint
+from deniable.designs.kinds.joint import Joint
 from deniable.planning.candidates.purpose import MOST_CELLS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.channels.best_channel import planned_for
-from deniable.designs.optimal import Optimal
+from deniable.designs.kinds.optimal import Optimal
 from deniable.errors import DesignError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.sampled import Sampled
+from deniable.designs.kinds.sampled import Sampled
 
 if TYPE_CHECKING:
     from deniable.planning.candidates.purpose import Purpose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from deniable.designs.views import Views
+from deniable.designs.kinds.views import Views
 from deniable.planning.candidates.purpose import MOST_CELLS
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.clusters import Clusters
+from deniable.designs.kinds.clusters import Clusters
 from deniable.errors import SurveyError
 from deniable.surveys.designs.wish import SETS
 

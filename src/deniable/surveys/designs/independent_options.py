@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.independent import Independent
+from deniable.designs.kinds.independent import Independent
 from deniable.surveys.designs.wish import SETS
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.joint import Joint
+from deniable.designs.kinds.joint import Joint
 from deniable.surveys.designs.wish import SETS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from deniable.aims.assumed_truth import Guess
 from deniable.designs.distance_to_best import loss_of
-from deniable.designs.optimal import Optimal
+from deniable.designs.kinds.optimal import Optimal
 from deniable.designs.registry import design_from_bytes
 from deniable.designs.reuse_integers import differs
 from deniable.errors import DesignError, InputError, NotCoveredError, SurveyError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.sampled import Sampled
+from deniable.designs.kinds.sampled import Sampled
 from deniable.surveys.designs.wish import SETS
 
 if TYPE_CHECKING:

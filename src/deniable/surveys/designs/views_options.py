@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.views import Views
+from deniable.designs.kinds.views import Views
 from deniable.surveys.designs.wish import SETS
 
 if TYPE_CHECKING:

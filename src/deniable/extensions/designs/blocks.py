@@ -27,8 +27,8 @@ from deniable.core.randomness import SECURE, Source, check_source, drawn_by
 from deniable.core.table import as_population
 from deniable.designs.ballots import even_share
 from deniable.designs.design import Design, domain_of, public_columns
+from deniable.designs.kinds.views import views
 from deniable.designs.question import Question
-from deniable.designs.views import views
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.fake_limits import BITS, Limits
 from deniable.device.privacy_statement import Statement

@@ -20,8 +20,8 @@ from deniable.device.protocol.fake_blocks import check, check_chain
 from deniable.errors import DesignError, InputError, MissingColumnError, NotCoveredError
 from deniable.extensions.blocks.aggregator import Aggregator
 from deniable.extensions.blocks.block_reports import BlockReports
-from deniable.extensions.blocks.block_views import Blocks
 from deniable.extensions.blocks.fake_distribution import fake_weights, first_mixture
+from deniable.extensions.designs.blocks import Blocks
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": ["x", "y"]})
 PI = dn.Table(DOMAIN, np.array([[[6, 1], [1, 2], [2, 1]], [[1, 3], [2, 1], [1, 4]]]) / 25)

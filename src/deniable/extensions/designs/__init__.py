@@ -1,0 +1,1 @@
+"""The designs of the published systems, a kind a file: pairs of respondents (JRR), views in blocks (RRBA)."""
