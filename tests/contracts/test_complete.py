@@ -20,7 +20,7 @@ import deniable.extensions
 from deniable.channels.channel import Channel
 from deniable.channels.registry import channel_kinds
 from deniable.designs.design import Design
-from deniable.designs.registry import HOMES, design_kind
+from deniable.designs.registry import DESIGNS
 from deniable.device.channels import KINDS
 from deniable.device.channels.channel_kind import Kind, SetKind
 from deniable.device.protocol.messages import ItemKind, Plan
@@ -118,13 +118,12 @@ def test_every_kind_is_described_in_the_reference():
 def test_every_design_is_read_by_its_kind():
     import_all(deniable.designs, deniable.extensions)
     ours = {each for each in subclasses(Design) if each.__module__.startswith("deniable.") and "kind" in vars(each)}
-    assert ours | {Design} == {design_kind(kind) for kind in HOMES}
-    assert {kind: design_kind(kind).kind for kind in HOMES} == {kind: kind for kind in HOMES}
+    assert ours == {DESIGNS[kind] for kind in DESIGNS}
 
 
 def test_every_design_is_served_planned_and_asked_for_or_said_not_to_be():
     served = set(get_args(get_type_hints(Plan)["kind"])) - {"deniability"}  # blocks in another mode
-    assert served == {*HOMES} - {"paired_items"}  # which the server would read as one person's
+    assert served == {Design.kind, *DESIGNS} - {"paired_items"}  # which the server would read as one person's
     # A survey file's tables, and a plan's, are plain questions and ballots.
     asked_for = {*survey_designs.KINDS}
     assert asked_for == served - {"design"} | {"tables"}

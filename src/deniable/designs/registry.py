@@ -1,4 +1,4 @@
-"""The kinds of design, and the module of each: it is imported when a design of its kind is first read or looked up.
+"""The kinds of design, and designs from plain data.
 
 Designs from plain data: the inverse of `Design.to_dict`. What does not come out the same is refused.
 
@@ -10,47 +10,29 @@ others, cannot slip through.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from deniable.core.registry import Registry
 from deniable.core.untrusted_files import parse_json
-from deniable.designs.design import FORMAT
+from deniable.designs.design import FORMAT, Design
 from deniable.device.protocol.messages import VERSION
 from deniable.errors import DeniableError, DesignError, InputError
-from deniable.extensions.blocks.announced_blocks import MessageBlocks
 from deniable.files.header import unaltered
 from deniable.text import listed
 
-if TYPE_CHECKING:
-    from deniable.designs.design import Design
-
-HOMES = {
-    "design": "deniable.designs.design",
-    "independent": "deniable.designs.kinds.independent",
-    "joint": "deniable.designs.kinds.joint",
-    "clusters": "deniable.designs.kinds.clusters",
-    "sampled": "deniable.designs.kinds.sampled",
-    "views": "deniable.designs.kinds.views",
-    "optimal": "deniable.designs.kinds.optimal",
-    "blocks": "deniable.extensions.designs.blocks",
-    "paired": "deniable.extensions.designs.paired",
-    "paired_items": "deniable.extensions.designs.paired_items",
-}
+# The kinds of design: whoever puts a file into one of these folders has added one.
+DESIGNS = Registry["type[Design]"]("design", "deniable.designs.kinds", "deniable.extensions.designs", error=DesignError)
 
 
 def design_kind(kind: object) -> type[Design]:
-    """The class of a kind of design.
+    """The class that a written design is read by; questions and ballots of no special kind are a plain `Design`.
 
     >>> design_kind("joint").__name__
     'Joint'
     """
-    if not isinstance(kind, str) or kind not in HOMES:
-        raise DesignError(f"unknown kind of design {kind!r}; known are {listed(sorted(HOMES))}", kind=kind)
-    made = vars(import_module(HOMES[kind])).values()
-    found: type[Design] = next(each for each in made if isinstance(each, type) and each.__dict__.get("kind") == kind)
-    return found
+    return Design if kind == Design.kind else DESIGNS[kind]
 
 
 def design_from_dict(data: Mapping[str, Any]) -> Design:
@@ -64,7 +46,7 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
     if not isinstance(data, Mapping):
         raise DesignError(f"a design is read from a table of fields, not from {type(data).__name__}")
     announced = "plan" in data  # by a collector
-    version, kind = (data.get("version"), MessageBlocks.kind) if announced else (data.get("format"), data.get("kind"))
+    version, kind = (data.get("version"), "blocks") if announced else (data.get("format"), data.get("kind"))
     if type(version) is not int or version < 1:
         raise DesignError(f"this is not a design: its format must be a number from 1 upwards, not {version!r}")
     newest = VERSION if announced else FORMAT
@@ -82,7 +64,7 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
         )
     found = design_kind(kind)
     try:
-        made = MessageBlocks(data) if announced else found.from_dict(data)
+        made = found.from_dict(data)
     except DeniableError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

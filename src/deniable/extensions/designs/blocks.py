@@ -351,7 +351,14 @@ class Blocks(Design):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Blocks:
-        """Make the design that `to_dict` wrote; limits that do not follow from its parameters are refused."""
+        """Make the design that `to_dict` wrote; limits that do not follow from its parameters are refused.
+
+        What a collector announces is read too.
+        """
+        from deniable.extensions.blocks.announced_blocks import MessageBlocks
+
+        if "plan" in data:
+            return MessageBlocks(data)
         try:
             made = cls(
                 domain_of(data),
