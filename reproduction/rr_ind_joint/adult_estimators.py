@@ -14,7 +14,7 @@ from reproduction.simulated_counts import disguised, each_mean, mean_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.estimation.estimator import Method
+    from deniable.estimation.choose_method import Method
 
 TABLES = (("sex", "income"), ("education", "occupation"), ("sex", "income", "race", "education"))
 # How, and how many nats of log-likelihood may be left to gain.

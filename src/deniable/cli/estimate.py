@@ -101,7 +101,7 @@ def command(
       deniable estimate deniable-data --table "mean(age)" --table "quantiles(income; 0.25 0.5)"
       deniable estimate spring.parquet autumn.parquet --average
     """  # noqa: D301 - click wants the character itself
-    from deniable.estimation.estimator import Method
+    from deniable.estimation.choose_method import Method
 
     if method not in get_args(Method):
         raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
@@ -181,7 +181,8 @@ def _draw(path: Path, one: Estimate | Grouped, level: float) -> None:
 
 def _estimate(opened: Sequence[Reports], names: list[str], method: Any, by: str | None, how: dict[str, Any]) -> Told:
     """A table, of everybody or by group; or what stands in its place."""
-    from deniable.estimation.estimator import estimate, refuse_public
+    from deniable.estimation.estimator import estimate
+    from deniable.estimation.report_sources import refuse_public
 
     for one in opened:
         refuse_public(one, names)

@@ -162,7 +162,7 @@ def _opened(
 
 def origin_json(*opened: Reports) -> dict[str, Any]:
     """How many reports there are, and that they are simulated or a pilot's: in the JSON of all that reads some."""
-    from deniable.estimation.notes.sources import origin_of
+    from deniable.estimation.report_sources import origin_of
 
     origin = origin_of(opened)
     return {"reports": sum(one.n for one in opened), **({"origin": origin.told} if origin else {})}
@@ -170,7 +170,7 @@ def origin_json(*opened: Reports) -> dict[str, Any]:
 
 def print_origin(out: Console, *opened: Reports) -> None:
     """Say under what was printed that the reports are simulated, or a pilot's."""
-    from deniable.estimation.notes.sources import origin_of
+    from deniable.estimation.report_sources import origin_of
 
     for note in origin_of(opened).note:
         out.print(note, soft_wrap=True, markup=False)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -20,44 +18,40 @@ from deniable.designs.reports.reports import Reports
 from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
 from deniable.estimation.by_group import Grouped, grouped
-from deniable.estimation.counted_question import ANSWER, counted
+from deniable.estimation.choose_method import Known, Made, Method, choose, made_by
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.inversion import covering, invert, only_covering, pool
-from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks, model_estimate
-from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
-from deniable.estimation.least_squares import least_squares, nearest
-from deniable.estimation.notes.sources import origin_of, sources_of, with_what_is_known
+from deniable.estimation.joint_tables.uncovered_tables import model_estimate
+from deniable.estimation.report_sources import (
+    ANSWER,
+    Collected,
+    collected_from,
+    counted_question,
+    group_column,
+    names_of,
+    origin_of,
+    refuse_public,
+    sources_of,
+    with_what_is_known,
+)
 from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
-from deniable.estimation.shrinkage import shrink
 from deniable.extensions.paired.pair_variance import pair_notes, pair_warnings, with_pairs
 from deniable.keywords import answering
 from deniable.likelihood.covariance_operator import Dispersion, Population
 from deniable.likelihood.efficient_estimate import OfEvidence, determined, inverted
-from deniable.likelihood.em import MOST_CELLS, maximum_likelihood
 from deniable.likelihood.gather import among_asked, gather, unheard
 from deniable.likelihood.linearization import linearized
-from deniable.numerics.simplex import norm_sub
 from deniable.sampling.read_sampling import sampling_of
-from deniable.text import listed
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
 
     from deniable.estimation.several_sources import Combine
-    from deniable.likelihood.efficient_estimate import Efficient
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.read_sampling import Given, Weights
     from deniable.sampling.sampling import Sampling
-
-Method = Literal[
-    "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
-]
-# What was collected: reports, what a simulation tallied, counts; or several of these, pooled.
-Collected = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observation]
-
-# Above this many average cells, a typical standard error makes the joint table worse than the product of marginals:
-# measured on tables with Cramer's V from 0 to .5, the two cross between 1.5 and 8.
-SHRINK_ABOVE = 4.0
 
 
 @overload
@@ -157,9 +151,9 @@ def estimate(
         which too few have answered has that said in its place.
     """
     if isinstance(attributes, Channel):
-        return estimate(counted(reports, attributes), ANSWER, method)
-    collected = _collected(reports, attributes)
-    names, by = _names(collected, attributes), _column(by)
+        return estimate(counted_question(reports, attributes), ANSWER, method)
+    collected = collected_from(reports, attributes)
+    names, by = names_of(collected, attributes), group_column(by)
     refuse_public(collected, names)
     if isinstance(collected, Reports):
         collected.design.domain.project(names)  # an attribute that there is not is told with those that there are
@@ -222,19 +216,19 @@ def _estimate(
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
     alike = None if pooled is None or told is None else agreement(told, sources, pooled)
-    # The likelihood of what errors are of: sets that count by their moments there do so in the estimate beside them.
-    chosen, why = _choose(method, unbiased, pooled or dispersion, told if pooled is None else pooled.weighed)
-    table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
+    known = Known(unbiased, dispersion, pooled, told, usable)
+    chosen, why = choose(method, known)
+    made = made_by(chosen, known, gap)
     drawn = [] if sampling is None else [sampling.words]
     tested = [] if alike is None else [alike.words]
-    reason = "; ".join([*why, what, *errors, *drawn, *tested, *pair_notes(dispersion, sources)])
+    reason = "; ".join([*why, made.words, *errors, *drawn, *tested, *pair_notes(dispersion, sources)])
     n = sum(s.observation.n for s in samples)
     warned = (
         *(() if sampling is None else sampling.warnings),
         *(() if alike is None else alike.warnings(ESTIMATED)),
         *pair_warnings(dispersion, n),
     )
-    found = Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=short)
+    found = Estimate(made.table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=made.gap)
     return with_what_is_known(found, reports, names)
 
 
@@ -248,31 +242,13 @@ def _from_evidence(
     dispersion = OfEvidence((), domain, "super", pooled)
     chosen = method if method != "auto" else "mle" if pooled.weighed.has_likelihood else "wls"
     if chosen == "inversion":
-        table, what, short = unbiased, "the efficient estimate, nothing clipped", None
+        made = Made(unbiased, "the efficient estimate, nothing clipped")
     else:
-        table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
+        made = made_by(chosen, Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
     why = "its channels tell only some sums of the shares and cannot be inverted one by one"
     drawn, rough = ([], ()) if told.sampling is None else ([told.sampling.words], told.sampling.warnings)
-    reason = "; ".join([why, what, *drawn])
-    return Estimate(table, unbiased, dispersion, told.n, chosen, reason, rough, pooled=pooled, gap=short)
-
-
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """What an estimate is made of."""
-
-    unbiased: Table
-    dispersion: Dispersion
-    pooled: Efficient | None
-    told: Evidence | None
-    observations: Sequence[Observation]
-
-    @property
-    def efficient(self) -> Table:
-        """From as many reports as errors are stated from, nothing clipped."""
-        if self.pooled is None:
-            return self.unbiased
-        return Table(self.unbiased.domain, self.pooled.values, self.unbiased.backend)
+    reason = "; ".join([why, made.words, *drawn])
+    return Estimate(made.table, unbiased, dispersion, told.n, chosen, reason, rough, pooled=pooled, gap=made.gap)
 
 
 def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Observation]:
@@ -287,77 +263,6 @@ def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Obser
     return merge(observations)
 
 
-def _collected(reports: Any, attributes: object) -> Collected:
-    """What was handed in, if anything can be estimated from it; else the line to write."""
-    if isinstance(reports, Reports | Tallies | Observation):
-        return reports
-    asked = repr(attributes) if isinstance(attributes, str) else "..."
-    if isinstance(reports, str | Path):
-        raise InputError(
-            f"estimates are made from reports, not from the name of a file: write "
-            f"estimate(open_reports({str(reports)!r}), {asked})"
-        )
-    if hasattr(reports, "columns"):
-        raise InputError(
-            f"a data frame does not say how its answers were disguised: write estimate(Reports(frame, design), "
-            f"{asked}) with the design that made it, or, if it is not disguised at all, Table.count(frame, domain)"
-        )
-    held = list(reports) if isinstance(reports, list | tuple) else []
-    if not held or not all(isinstance(each, Reports | Tallies | Observation) for each in held):
-        raise InputError(
-            f"estimates are made from reports (or several), not from {type(reports).__name__}; counts go with their "
-            f"channel, as in estimate([60, 40], Warner(0.8)), single answers with prevalence(answers, Warner(0.8))"
-        )
-    return in_one_order(held)
-
-
-def _names(reports: Any, attributes: str | Iterable[str] | None) -> list[str]:
-    if attributes is not None:
-        if not isinstance(attributes, str | Iterable):
-            raise InputError(f"attributes are named, such as 'smokes' or ['smokes', 'sleep'], not {attributes!r}")
-        return [attributes] if isinstance(attributes, str) else list(attributes)
-    first = sources_of(reports)[0]
-    known = list(first.domain if isinstance(first, Observation) else first.design.domain)
-    if len(known) == 1:
-        return known
-    raise InputError(
-        f"say whose table is wanted, such as estimate(reports, {known[0]!r}); for every attribute by itself, "
-        f"{{name: estimate(reports, name) for name in reports.design.domain}}",
-        attributes=tuple(known),
-    )
-
-
-def _column(by: Any) -> str | None:
-    """The one public column to group by; a list of it will do."""
-    if isinstance(by, list | tuple):
-        if len(by) != 1:
-            raise InputError(
-                f"groups are those of one public column, not of {listed(by)}: combine them into a column of their own, "
-                f"and let that ride along with randomize(frame, keep=[...])"
-            )
-        by = by[0]
-    return None if by is None else str(by)
-
-
-def refuse_public(reports: object, names: Sequence[str]) -> None:
-    """A public attribute is nothing to be estimated: it is known. Say how the others are found within its groups."""
-    if not isinstance(reports, Reports):
-        return
-    public = [name for name in names if name in reports.public_names and name not in reports.design.domain]
-    if not public:
-        return
-    others = [name for name in names if name not in public]
-    if not others:
-        raise InputError(f"{public[0]!r} is public: it was not disguised, and counting it needs no estimate")
-    written = repr(others[0]) if len(others) == 1 else repr(others)
-    raise InputError(
-        f"{public[0]!r} is public: it travels in clear, so the others are estimated within each of its groups. Write "
-        f"estimate(reports, {written}, by={public[0]!r}), or on the command line --table {','.join(others)} --by "
-        f"{public[0]}",
-        attribute=public[0],
-    )
-
-
 def _domain(
     observations: Sequence[Observation], names: Sequence[str], sources: Sequence[Reports | Tallies | Observation]
 ) -> Domain:
@@ -366,68 +271,3 @@ def _domain(
     if missing:
         raise unheard(missing, known, sources)
     return Domain([known[name] for name in names])
-
-
-def _choose(
-    method: Method, unbiased: Table, errors: Dispersion | Efficient, told: Evidence | None
-) -> tuple[str, list[str]]:
-    """Settle "auto", with the reason."""
-    if method != "auto":
-        return method, []
-    cells = unbiased.values.size
-    noise = float(np.sqrt(errors.variances.mean())) * cells
-    large = f"a typical standard error is {noise:.2g} times the average cell"
-    if len(unbiased.domain) > 1 and noise > SHRINK_ABOVE:
-        return "shrink", [f"{large}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
-    if told is not None and not told.has_likelihood:
-        if cells > LEAST_SQUARES_CELLS:
-            return "norm_sub", [f"some reports have no likelihood, and {cells} cells are too many for least squares"]
-        return "wls", ["some reports are known by their moments alone, which have no likelihood"]
-    if len(unbiased.domain) > 1 and cells > MOST_CELLS:
-        return "shrink", [f"{cells} cells are too many for maximum likelihood (at most {MOST_CELLS})"]
-    return "mle", [large if len(unbiased.domain) > 1 else "one attribute"]
-
-
-def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str, float | None]:
-    """The table by a method, what was done in words, and how many nats a likelihood is short of the best at most."""
-    efficient, dispersion, observations = known.efficient, known.dispersion, known.observations
-    domain, backend = efficient.domain, efficient.backend
-    if method == "inversion":
-        return known.unbiased, "the channel inverted, nothing clipped", None
-    if method in ("norm_sub", "wls"):
-        weighted = method == "wls"
-        values = _least_squares(known) if weighted else norm_sub(efficient.values)
-        told = "the nearest table without negative cells" + (", distance measured in its errors" if weighted else "")
-        return Table(domain, values, backend), told, None
-    if method == "mle":
-        fit = maximum_likelihood(observations if known.told is None else known.told, domain, gap=gap)
-        what = "maximum likelihood from all reports that speak of any of them"
-        return Table(domain, fit.table.values, backend), what, fit.gap
-    if method == "shrink":
-        variance = float((known.pooled or dispersion).variances.sum())
-        shrunk = shrink(efficient, variance, [Table(m.domain, m.values) for m in _one_way(observations, domain)])
-        what = f"shrunk to the product of marginals, of which the joint table kept {shrunk.weight:.0%}"
-        return shrunk.table, what, None
-    if method in ENGINES:
-        fitted, what = ENGINES[method](forget_blocks(observations), domain)
-        return Table(domain, fitted.values, backend), what, None
-    methods = ["auto", "inversion", "norm_sub", "mle", "wls", "shrink", *ENGINES]
-    raise InputError(f"there is no method {method!r}; choose from {listed(methods)}", method=method)
-
-
-def _least_squares(known: _Known) -> NDArray[np.float64]:
-    if known.pooled is None:
-        return least_squares(known.unbiased.values, known.dispersion)
-    shape = known.unbiased.shape
-    return nearest(known.pooled.values.ravel(), known.pooled.matrix()).reshape(shape)
-
-
-def _one_way(observations: Sequence[Observation], domain: Domain) -> list[Table]:
-    """Unbiased one-way tables, each from every observation that speaks of its attribute."""
-    return [Table(part, _unbiased(observations, part)) for part in (domain.project(name) for name in domain)]
-
-
-def _unbiased(observations: Sequence[Observation], part: Domain) -> NDArray[np.float64]:
-    """What one attribute's reports say; sets miss or exceed a total of one by chance, which is spread evenly."""
-    table = invert(covering(observations, part))
-    return table - (table.sum() - 1) / table.size

@@ -24,7 +24,7 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
     from deniable.likelihood.evidence import Evidence
 
 _MOST = 1 << 24  # numbers of L

@@ -20,7 +20,7 @@ from deniable.core.table import cramers_v
 from deniable.designs.kinds.clusters import Clusters
 from deniable.designs.kinds.independent import Independent
 from deniable.errors import InputError, SourcesDifferWarning
-from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.denominators import refuse_unknown_askings
 from deniable.estimation.several_sources import ASSOCIATED, differing
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from deniable.core.domain import Domain
     from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.report_sources import Collected
 
 
 def dependence(joint: Estimate) -> float:

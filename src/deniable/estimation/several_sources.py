@@ -32,7 +32,7 @@ from deniable.errors import InputError, NotCoveredError, SourcesDifferWarning
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import variance_of
 from deniable.estimation.inversion import pool
-from deniable.estimation.notes.sources import sources_of
+from deniable.estimation.report_sources import sources_of
 from deniable.frozen import Frozen
 from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, tangent_inverse

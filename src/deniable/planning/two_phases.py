@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable.core.domain import Variable
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
 
 _PAIR = 2
 

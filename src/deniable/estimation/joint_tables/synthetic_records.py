@@ -21,10 +21,10 @@ from deniable.designs.reports.reordered import in_one_order
 from deniable.designs.reports.reports import Reports
 from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
-from deniable.estimation.estimator import Collected, observations_of
+from deniable.estimation.estimator import observations_of
 from deniable.estimation.joint_tables.graphical_model import fit_graphical
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks
-from deniable.estimation.notes.sources import origin_of
+from deniable.estimation.report_sources import Collected, origin_of
 from deniable.estimation.several_sources import DEALT, warn_of_differing
 from deniable.files.reserved_columns import ORIGIN
 from deniable.likelihood.efficient_estimate import determined

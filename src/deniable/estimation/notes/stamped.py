@@ -17,7 +17,7 @@ from deniable.core.provenance import PEOPLE
 from deniable.core.summary import Lasting, Shown, Stamp
 from deniable.designs.reports.reordered import Reported
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.notes.sources import origin_of
+from deniable.estimation.report_sources import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

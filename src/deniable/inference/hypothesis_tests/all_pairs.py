@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from deniable.core.randomness import Source
     from deniable.core.results import Frame
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.read_sampling import Given, Weights
 

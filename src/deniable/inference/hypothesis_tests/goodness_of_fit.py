@@ -18,8 +18,8 @@ from deniable.designs.reports.reports import Reports
 from deniable.errors import InputError, InvalidTestError, TooFewReportsError
 from deniable.estimation.by_group import in_place
 from deniable.estimation.notes.denominators import asked_groups, thin_groups, used
-from deniable.estimation.notes.sources import sources_of
 from deniable.estimation.notes.stamped import stamped
+from deniable.estimation.report_sources import sources_of
 from deniable.estimation.several_sources import FITTED, differing
 from deniable.inference.hypothesis_tests.independence import about, chi_square, covering, refuse_to_test_pairs
 from deniable.inference.hypothesis_tests.likelihood_ratio import LikelihoodRatio, Part
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.randomness import Source
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
     from deniable.sampling.read_sampling import Given, Weights
 
 

@@ -32,7 +32,7 @@ from deniable.errors import (
     TooFewReportsError,
 )
 from deniable.estimation.by_group import in_place
-from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.denominators import asked_groups, refuse_unknown_askings, thin_groups, used, used_whole
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.several_sources import ASSOCIATED, differing
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.estimation.report_sources import Collected
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.read_sampling import Given, Weights
 

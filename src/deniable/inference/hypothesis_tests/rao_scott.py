@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     from deniable.core.table import Table
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
 
 METHODS = ("auto", "rao_scott", "bootstrap")
 NONE = 1e-12  # design effects below this are those of clusters that are all alike

@@ -27,9 +27,9 @@ from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import TestResult
 from deniable.errors import InputError
-from deniable.estimation.estimator import Collected, observations_of
+from deniable.estimation.estimator import observations_of
 from deniable.estimation.inversion import covering
-from deniable.estimation.notes.sources import sources_of
+from deniable.estimation.report_sources import Collected, sources_of
 from deniable.likelihood.gather import among_asked
 from deniable.numerics.simplex import norm_sub_rows
 from deniable.text import listed

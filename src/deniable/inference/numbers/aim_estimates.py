@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from deniable.aims.aim import Wanted
     from deniable.core.domain import Variable
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
 
 TOLD = ("mean", "quantiles", "cdf", "ranges")
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from deniable.core.results import Frame
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
 
     Array = NDArray[np.float64]
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from deniable.core.results import Frame
     from deniable.core.table import Table
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
 
     Array = NDArray[np.float64]
 

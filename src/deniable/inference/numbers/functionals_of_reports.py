@@ -18,7 +18,7 @@ from deniable.core.results import Interval, frame_of, intervals_by_row
 from deniable.core.summary import Shown, Summary, beside, stamped_columns
 from deniable.errors import EstimationError, InputError, NotCoveredError, SingularChannelError
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.denominators import applies_to_all
 from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.ordered_attribute import left_out
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.domain import Category, Domain, Variable
+    from deniable.estimation.report_sources import Collected
     from deniable.inference.numbers.ordered_attribute import Ordered
     from deniable.likelihood.linear_functionals import Functionals
     from deniable.sampling.read_sampling import Given, Weights

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from deniable.core.domain import Category, Domain, Variable
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
     from deniable.likelihood.efficient_estimate import Efficient
 
     Array = NDArray[np.float64]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.estimator import Collected
+    from deniable.estimation.report_sources import Collected
 
     Array = NDArray[np.float64]
 
