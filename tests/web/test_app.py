@@ -19,8 +19,9 @@ from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import FEWEST_TOGETHER, MOST_BATCH_BYTES, Report
 from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.errors import StoreError
-from deniable.web.api.app import Api
+from deniable.web.api.app import Api, create_app
 from deniable.web.api.openapi import document
+from deniable.web.site import site
 
 
 def ask(running, method, path, body=None, *, source=None, **headers):
@@ -202,6 +203,42 @@ def test_results_say_what_the_reports_say(collector):
     rows = list(csv.DictReader(io.StringIO(body.decode())))
     assert len(rows) == 2 + 2 + 3 + 4
     assert float(rows[0]["estimate"]) == found["tables"][0]["cells"][0]["estimate"]
+
+
+def test_an_address_takes_the_parameters_that_it_names_and_refuses_every_other(collector):
+    asked = {"Authorization": f"Bearer {collector.token}"}
+    for name in ("by", "wanted", "tables", "level%20", ""):
+        assert problem(ask(collector, "GET", f"/v1/results?table=smokes&{name}=x", **asked)) == "unknown-parameter"
+    detail = json.loads(ask(collector, "GET", "/v1/results?by=region", **asked)[2])["detail"]
+    assert detail == "There is no parameter 'by' here; known are 'table', 'level'."
+    routes = create_app(collector.collector, site(collector.collector)).routes
+    paths = [route.path for route in routes if "GET" in route.methods]
+    assert {"/openapi.json", "/analyst/tables", "/v1/designs/{design}/blocks"} <= set(paths)
+    pages = {path for path in paths if path == "/" or path.startswith("/static/")}  # links to which others add marks
+    for path in set(paths) - pages:
+        assert problem(ask(collector, "GET", f"{path}?strange", **asked)) == "unknown-parameter", path
+    for strange in ("simulated=1", "simulatd", "simulated&x", "&"):
+        assert problem(ask(collector, "POST", f"/v1/reports?{strange}", report(collector))) == "unknown-parameter"
+    assert stored(collector) == 0
+    described = json.loads(ask(collector, "GET", "/openapi.json")[2])["paths"]
+    for operation in (each for path in described.values() for each in path.values()):
+        assert "`unknown-parameter`" in operation["responses"]["400"]["description"]
+
+
+def test_a_level_asks_for_other_intervals(collector):
+    asked = {"Authorization": f"Bearer {collector.token}"}
+    for at in range(80):
+        ask(collector, "POST", "/v1/reports", report(collector, answers=(at % 4,)))
+    collector.show_all()
+    half, most = (
+        json.loads(ask(collector, "GET", f"/v1/results?table=smokes&level={level}", **asked)[2])
+        for level in (0.5, 0.99)
+    )
+    assert (half["level"], most["level"]) == (0.5, 0.99)
+    for narrow, wide in zip(half["tables"][0]["cells"], most["tables"][0]["cells"], strict=True):
+        assert wide["unclipped_low"] < narrow["unclipped_low"] < narrow["unclipped_high"] < wide["unclipped_high"]
+    for wrong in ("0", "1", "nan", "95%25", ""):
+        assert problem(ask(collector, "GET", f"/v1/results?level={wrong}", **asked)) == "unfit"
 
 
 def test_few_reports_are_counted_in_their_place_and_equal_ones_have_an_error_that_is_not_zero(collector):

@@ -302,7 +302,7 @@ def test_every_reason_and_every_problem_has_a_sentence_in_the_respondents_langua
     reasons = {line.split("`")[1] for line in verify.__doc__.splitlines() if line.startswith("`")}
     blocks = set(re.findall(r'"([a-z]+)"', f"{block.check.__doc__} {block.check_chain.__doc__}"))
     # What a collector may say to a respondent's device; the others are for analysts and for what is no device.
-    others = {"unauthorized", "not-found", "method-not-allowed"}
+    others = {"unauthorized", "not-found", "method-not-allowed", "unknown-parameter"}
     assert reasons | blocks | set(PROBLEMS) - others <= set(codes)
     # And whatever else the program refuses by.
     refused = set()

@@ -14,6 +14,7 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "unknown-field": (400, "The message has a field that this version does not know."),
     "unknown-version": (400, "The message is of a version that this collector does not know."),
     "repeated-key": (400, "The message has a key twice."),
+    "unknown-parameter": (400, "The address has a query parameter that means nothing here."),
     "unauthorized": (401, "This needs an analyst's token."),
     "not-invited": (403, "This survey takes reports by invitation, and this is none of those it gave out."),
     "closed": (403, "The survey does not take reports at this time."),

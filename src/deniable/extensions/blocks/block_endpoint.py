@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
 from deniable.errors import StoreError
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_bytes, problem_response
 
 if TYPE_CHECKING:
@@ -29,11 +28,11 @@ class BlockApi:
         """Take the collector that answers."""
         self._collector = collector
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[Address]:
         """Address by address."""
         return [
-            Route("/v1/designs/{design}/block", self.show_open),
-            Route("/v1/designs/{design}/blocks", self.show_chain),
+            Address("/v1/designs/{design}/block", self.show_open),
+            Address("/v1/designs/{design}/blocks", self.show_chain, takes=("after",)),
         ]
 
     async def show_open(self, request: Request) -> Response:

@@ -6,13 +6,12 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
 from deniable.collection.rejection_counts import PAUSE
 from deniable.device.protocol.messages import MOST_ADMISSION_BYTES, Problem, Seeking
 from deniable.device.protocol.problem_details import read
 from deniable.extensions.paired.match_partners import Matcher
 from deniable.web.api.post_reports import bounded_body
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_response, problem_response
 
 if TYPE_CHECKING:
@@ -30,9 +29,9 @@ class PairApi:
         self._collector, self._matcher = collector, Matcher(count=self._count)
         self._timer: asyncio.TimerHandle | None = None
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[Address]:
         """The one address."""
-        return [Route("/v1/partners", self.seek, methods=["POST"])]
+        return [Address("/v1/partners", self.seek, methods=["POST"])]
 
     async def seek(self, request: Request) -> Response:
         """Answer with a partner's key, or with how long to go on asking."""

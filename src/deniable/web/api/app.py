@@ -31,12 +31,13 @@ from deniable.extensions.paired.partner_endpoint import PairApi
 from deniable.web.api.health import Health
 from deniable.web.api.openapi import document
 from deniable.web.api.post_reports import Ingest
-from deniable.web.api.results_endpoint import estimates, results_csv, told
+from deniable.web.api.results_endpoint import LEVEL, estimates, level_of, results_csv, told
 from deniable.web.api.token_endpoint import Admission
 from deniable.web.dashboard.cache import Kept
 from deniable.web.dashboard.worker_process import Desk
 from deniable.web.http.cors import PREFLIGHT, is_preflight, is_shared, shared
 from deniable.web.http.limits_and_timeouts import Limiter, Limits
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import FOREVER, FRESH, json_bytes, json_response, problem_response
 
 if TYPE_CHECKING:
@@ -123,17 +124,17 @@ class Api:
     def routes(self) -> list[Route]:
         """Address by address."""
         return [
-            Route(REPORTS, Ingest(self.collector), methods=["POST"]),
-            Route("/v1/survey", self.show_survey),
-            Route("/v1/simulated", self.show_simulated),
-            Route("/v1/designs/{design}", self.show_design),
-            Route("/v1/forms/{form}", self.show_form),
-            Route("/v1/results", self.show_results),
-            Route("/v1/results.csv", self.show_results_csv),
+            Route(REPORTS, Ingest(self.collector), methods=["POST"]),  # reads its one parameter itself
+            Address("/v1/survey", self.show_survey),
+            Address("/v1/simulated", self.show_simulated),
+            Address("/v1/designs/{design}", self.show_design),
+            Address("/v1/forms/{form}", self.show_form),
+            Address("/v1/results", self.show_results, takes=("table", "level")),
+            Address("/v1/results.csv", self.show_results_csv, takes=("table", "level")),
             *Admission(self.collector).routes(),
             *BlockApi(self.collector).routes(),
             *PairApi(self.collector).routes(),
-            Route("/openapi.json", self.show_document),
+            Address("/openapi.json", self.show_document),
             *Health(self.collector).routes(),
         ]
 
@@ -178,9 +179,10 @@ class Api:
             return problem_response("unauthorized")
         wanted = [text.split(",") for text in request.query_params.getlist("table")]
         try:
-            name = ("results", *map(tuple, wanted))
-            found = await self._kept.get(name, lambda: self._desk.make(estimates, wanted or None))
-            return await asyncio.to_thread(told, self.collector, *found)
+            level = level_of(request.query_params.get("level", str(LEVEL)))
+            name = ("results", level, *map(tuple, wanted))
+            found = await self._kept.get(name, lambda: self._desk.make(estimates, wanted or None, level))
+            return await asyncio.to_thread(told, self.collector, *found, level)
         except StoreError:
             raise
         except DeniableError as error:

@@ -12,9 +12,8 @@ import secrets
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
 from deniable.errors import StoreError, StoreFullError
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_response, problem_response
 
 if TYPE_CHECKING:
@@ -39,12 +38,12 @@ class Health:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="deniable-health")
         self._attempt: asyncio.Task[str] | None = None
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[Address]:
         """Address by address."""
         return [
-            Route("/health", self.show_ready),
-            Route("/health/ready", self.show_ready),
-            Route("/health/live", self.show_live),
+            Address("/health", self.show_ready),
+            Address("/health/ready", self.show_ready),
+            Address("/health/live", self.show_live),
         ]
 
     async def show_live(self, _request: Request) -> Response:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
 from deniable.collection.invitations import name_of
 from deniable.collection.reuse_design import read_kept
 from deniable.collection.survey_lifecycle import Closing
@@ -22,6 +20,7 @@ from deniable.device.protocol.problem_details import problem
 from deniable.errors import InputError
 from deniable.web.api.app import Application
 from deniable.web.api.post_reports import bounded_body
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_bytes, json_response, problem_response
 
 if TYPE_CHECKING:
@@ -55,9 +54,9 @@ class IssuerService:
     def app(self, limits: Limits | None = None) -> Application:
         """The application."""
         routes = [
-            Route("/v1/issuer", self.show_issuer),
-            Route("/v1/tokens", self.sign_token, methods=["POST"]),
-            Route("/health", self.show_health),
+            Address("/v1/issuer", self.show_issuer),
+            Address("/v1/tokens", self.sign_token, methods=["POST"]),
+            Address("/health", self.show_health),
         ]
         return Application(routes, self._live, limits)
 

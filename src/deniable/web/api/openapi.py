@@ -133,6 +133,15 @@ _TABLE = {
 }
 
 
+_LEVEL = {
+    "name": "level",
+    "in": "query",
+    "required": False,
+    "description": "The confidence level of intervals; 0.95 where it is not said.",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+}
+
+
 def _object(**fields: Any) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
@@ -221,7 +230,9 @@ def _reports() -> dict[str, Any]:
 
 
 def _results(summary: str, good: dict[str, Any]) -> dict[str, Any]:
-    operation = _operation(summary, {"200": good, **_problems("unauthorized", "unfit", "unavailable")}, [_TABLE])
+    operation = _operation(
+        summary, {"200": good, **_problems("unauthorized", "unfit", "unavailable")}, [_TABLE, _LEVEL]
+    )
     return {**operation, "security": [{"analyst": []}]}
 
 
@@ -238,8 +249,16 @@ def _message(summary: str, schema: dict[str, Any], responses: dict[str, Any]) ->
 def _operation(
     summary: str, responses: dict[str, Any], parameters: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"summary": summary, "responses": responses}
+    """An operation. Every one refuses a query parameter that it does not name."""
+    found: dict[str, Any] = {"summary": summary, "responses": _with_strange(responses)}
     return {**found, "parameters": parameters} if parameters else found
+
+
+def _with_strange(responses: dict[str, Any]) -> dict[str, Any]:
+    (strange,) = _problems("unknown-parameter").items()
+    status, told = strange
+    said = " ".join(each["description"] for each in (responses.get(status), told) if each)
+    return responses | {status: told | {"description": said}}
 
 
 def _ref(name: str) -> dict[str, Any]:

@@ -26,7 +26,11 @@ class Ingest:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one report or a batch."""
         try:
-            answer = await self._take(receive, made_up=scope["query_string"] == SIMULATED)
+            asked = scope["query_string"]
+            if asked in (b"", SIMULATED):
+                answer = await self._take(receive, made_up=asked == SIMULATED)
+            else:  # what was to be marked as made up would be counted
+                answer = problem_response("unknown-parameter", "Reports are sent to this address, or to ?simulated.")
         except Exception:  # nobody else is there to catch it; the server logs it, without its sender
             await problem_response("failed")(scope, receive, send)
             raise

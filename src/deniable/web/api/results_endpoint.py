@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from deniable.collection.simulated_marks import origin_in
 from deniable.core.csv_injection import plain
 from deniable.core.markup import comma_separated_rows
 from deniable.core.summary import STAMPED
+from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.corrected_words import correction_notes
 from deniable.estimation.notes.refused import Refused, shown
@@ -33,14 +35,28 @@ _COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] =
 _NUMBERS = ("estimate", "std_error", "low", "high", "unbiased", "efficient", "unclipped_low", "unclipped_high")
 
 
-def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
+def results(
+    collector: Collector, tables: Sequence[Sequence[str]] | None = None, level: float = LEVEL
+) -> dict[str, Any]:
     """Estimate tables (by default the wanted ones and every single question) from what is shown now."""
     collector.opening.look()
-    return told(collector, *estimates(collector, tables))
+    return told(collector, *estimates(collector, tables, level), level)
+
+
+def level_of(text: str) -> float:
+    """The level of intervals that an address asks for."""
+    with suppress(ValueError):
+        if 0 < (level := float(text)) < 1:
+            return level
+    raise InputError(f"a confidence level lies between 0 and 1, not {text[:40]!r}")
 
 
 def told(
-    collector: Collector, reports: int, tables: list[dict[str, Any]], corrections: list[dict[str, Any]]
+    collector: Collector,
+    reports: int,
+    tables: list[dict[str, Any]],
+    corrections: list[dict[str, Any]],
+    level: float = LEVEL,
 ) -> dict[str, Any]:
     """Estimated tables and corrected words, with what a collector says of itself besides."""
     return {
@@ -51,14 +67,14 @@ def told(
         "origin": _origin(collector).told,
         "open": collector.is_open,
         "rejected": collector.turned_away(),
-        "level": LEVEL,
+        "level": level,
         "corrections": corrections,
         "tables": tables,
     }
 
 
 def estimates(
-    surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None
+    surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None, level: float = LEVEL
 ) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
     """How many reports are shown, tables of them, and what was corrected in the words meanwhile.
 
@@ -68,7 +84,7 @@ def estimates(
     wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
     reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     names = [list(names) for names in dict.fromkeys(map(tuple, wanted)) if reports.design.covers(names)]
-    found = [_table(shown(reports, one, partial(estimated, reports, one))) for one in names]
+    found = [_table(shown(reports, one, partial(estimated, reports, one)), level) for one in names]
     return reports.n, found, [each.told for each in corrected_words(reports)]
 
 
@@ -96,7 +112,7 @@ def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
     return known[tuple(names)]
 
 
-def _table(found: Estimate | Refused) -> dict[str, Any]:
+def _table(found: Estimate | Refused, level: float) -> dict[str, Any]:
     if isinstance(found, Refused):
         return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason, "cells": []}
     labels = zip(*found.table.cells().values(), strict=True)
@@ -106,9 +122,9 @@ def _table(found: Estimate | Refused) -> dict[str, Any]:
         "method": found.method,
         "reason": found.reason,
         "gap": found.gap,
-        "notes": list(found.summary(LEVEL).notes),
+        "notes": list(found.summary(level).notes),
         "cells": [
-            {"categories": list(label), **row} for label, row in zip(labels, records(found.rows(LEVEL)), strict=True)
+            {"categories": list(label), **row} for label, row in zip(labels, records(found.rows(level)), strict=True)
         ],
     }
 

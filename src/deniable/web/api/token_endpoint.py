@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
 from deniable.device.protocol.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.web.api.post_reports import bounded_body
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_bytes, json_response, problem_response
 
 if TYPE_CHECKING:
@@ -24,11 +23,11 @@ class Admission:
         """Take the collector that answers."""
         self._collector = collector
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[Address]:
         """Address by address."""
         return [
-            Route("/v1/issuer", self.show_issuer),
-            Route("/v1/tokens", self.sign_token, methods=["POST"]),
+            Address("/v1/issuer", self.show_issuer),
+            Address("/v1/tokens", self.sign_token, methods=["POST"]),
         ]
 
     async def show_issuer(self, _request: Request) -> Response:

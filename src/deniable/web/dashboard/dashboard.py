@@ -21,7 +21,6 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from deniable.collection.simulated_marks import origin_in
 from deniable.core.provenance import PEOPLE
@@ -48,6 +47,7 @@ from deniable.web.dashboard.page_data import (
     write,
 )
 from deniable.web.dashboard.worker_process import Desk
+from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import FRESH, SAFE, json_response, problem_response
 from deniable.web.page.static_files import GUARDED, asset_routes, integrity
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from starlette.requests import Request
+    from starlette.routing import Route
 
     from deniable.collection.collector import Collector
     from deniable.core.labels import Labels
@@ -121,21 +122,21 @@ class Dashboard:
         """Address by address."""
         here = "/analyst"
         return [
-            Route(here, self.show_overview),
-            Route(f"{here}/tables", self.show_tables),
-            Route(f"{here}/associations", self.show_associations),
-            Route(f"{here}/privacy", self.show_privacy),
-            Route(f"{here}/progress", self.show_progress),
-            Route(f"{here}/chart.{{kind}}", self.draw_chart),
-            Route(f"{here}/associations.{{kind}}", self.draw_associations),
-            Route(f"{here}/results.json", self.download_results),
-            Route(f"{here}/results.csv", self.download_results_csv),
-            Route(f"{here}/reports.{{kind}}", self.download_reports),
-            Route(f"{here}/analysis.{{kind}}", self.download_analysis),
-            Route(f"{here}/login", self.show_login),
-            Route(f"{here}/login", self.log_in, methods=["POST"]),
-            Route(f"{here}/logout", self.log_out, methods=["POST"]),
-            Route(f"{here}/close", self.close, methods=["POST"]),
+            Address(here, self.show_overview, takes=("lang",)),
+            Address(f"{here}/tables", self.show_tables, takes=("of", "by", "lang")),
+            Address(f"{here}/associations", self.show_associations, takes=("lang",)),
+            Address(f"{here}/privacy", self.show_privacy, takes=("lang",)),
+            Address(f"{here}/progress", self.show_progress),
+            Address(f"{here}/chart.{{kind}}", self.draw_chart, takes=("of", "by", "lang", "plain", "n")),
+            Address(f"{here}/associations.{{kind}}", self.draw_associations, takes=("plain",)),
+            Address(f"{here}/results.json", self.download_results),
+            Address(f"{here}/results.csv", self.download_results_csv),
+            Address(f"{here}/reports.{{kind}}", self.download_reports, takes=("lang",)),
+            Address(f"{here}/analysis.{{kind}}", self.download_analysis, takes=("lang",)),
+            Address(f"{here}/login", self.show_login, takes=("link", "lang")),
+            Address(f"{here}/login", self.log_in, methods=["POST"]),
+            Address(f"{here}/logout", self.log_out, methods=["POST"]),
+            Address(f"{here}/close", self.close, methods=["POST"]),
             *asset_routes("dashboard/live_numbers.mjs", "style.css", "icon.svg"),
         ]
 

@@ -19,6 +19,7 @@ export const PROBLEMS = new Map([
   ["unknown-field", 400],
   ["unknown-version", 400],
   ["repeated-key", 400],
+  ["unknown-parameter", 400],
   ["unauthorized", 401],
   ["not-invited", 403],
   ["closed", 403],
