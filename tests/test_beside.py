@@ -51,7 +51,7 @@ MORE = {
         AT_ONCE,
     ),
     "benchmarks.calibration.compared_tests": (
-        {"inference.hypothesis_tests.independence", "inference.hypothesis_tests.likelihood_ratio"},
+        {"inference.hypothesis_tests.likelihood_ratio", "inference.hypothesis_tests.pearson_and_wald"},
         AT_ONCE,
     ),
     "benchmarks.calibration.measure_coverage": (

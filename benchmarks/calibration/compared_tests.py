@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.calibration.report_section import Section
 from benchmarks.calibration.simulated_surveys import ALPHA, SHIFTS, TABLES, Surveys, associated, surveys, wald_rejects
 from deniable import KRR, Observation, Seeded, estimate, independence
-from deniable.inference.hypothesis_tests.independence import chi_square
 from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
+from deniable.inference.hypothesis_tests.pearson_and_wald import chi_square
 
 # Required of the default test is the power of the best test in an earlier simulation. On the sparse table nothing is
 # required: the best test had .21 there, but at a size of .061, and powers at different sizes cannot be compared.

@@ -93,16 +93,16 @@ if TYPE_CHECKING:
     from deniable.inference.measures.association_measures import chi2 as chi2
     from deniable.inference.measures.association_measures import correlation as correlation
     from deniable.inference.measures.association_measures import cramers_v as cramers_v
-    from deniable.inference.measures.association_measures import difference as difference
     from deniable.inference.measures.association_measures import entropy as entropy
     from deniable.inference.measures.association_measures import g2 as g2
     from deniable.inference.measures.association_measures import mutual_information as mutual_information
-    from deniable.inference.measures.association_measures import odds_ratio as odds_ratio
     from deniable.inference.measures.association_measures import phi as phi
-    from deniable.inference.measures.association_measures import risk_ratio as risk_ratio
     from deniable.inference.measures.delta_method import Measure as Measure
     from deniable.inference.measures.delta_method import derived as derived
     from deniable.inference.measures.phi_squared import null_mean as null_mean
+    from deniable.inference.measures.two_by_two import difference as difference
+    from deniable.inference.measures.two_by_two import odds_ratio as odds_ratio
+    from deniable.inference.measures.two_by_two import risk_ratio as risk_ratio
     from deniable.inference.numbers.density import Density as Density
     from deniable.inference.numbers.density import density as density
     from deniable.inference.numbers.distribution_function import Distribution as Distribution

@@ -8,7 +8,7 @@ from benchmarks.calibration import power, simulated_surveys
 from deniable.core.randomness import Seeded
 from deniable.designs.observation import Observation
 from deniable.estimation.estimator import estimate
-from deniable.inference.hypothesis_tests.wald import wald_statistics
+from deniable.inference.hypothesis_tests.pearson_and_wald import wald_statistics
 
 
 @pytest.mark.parametrize("name", ["2x2", "3x4", "sparse 3x4"])

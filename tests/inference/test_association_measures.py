@@ -13,6 +13,7 @@ import deniable as dn
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.inference.measures import association_measures as m
+from deniable.inference.measures import two_by_two
 from deniable.inference.measures.delta_method import Measure, derived, gradient
 from deniable.inference.measures.phi_squared import null_spread
 from deniable.inference.measures.two_by_two import ratio_between
@@ -93,10 +94,10 @@ def test_association_measures_of_a_known_table():
     )
     assert m.correlation(found).value == pytest.approx(r, rel=1e-9)
     assert m.correlation(found, [None, (0, 1, 5)]).value != pytest.approx(r)
-    assert m.difference(found, outcome=2).value == pytest.approx(0.30 / 0.55 - 0.05 / 0.45, rel=1e-9)
-    assert m.difference(found, outcome=0).value == pytest.approx(0.05 / 0.55 - 0.30 / 0.45, rel=1e-9)
-    assert m.risk_ratio(found, outcome=2).value == pytest.approx((0.30 / 0.55) / (0.05 / 0.45), rel=1e-9)
-    assert m.odds_ratio(found, outcomes=(0, 2)).value == pytest.approx(0.30 * 0.30 / (0.05 * 0.05), rel=1e-4)
+    assert two_by_two.difference(found, outcome=2).value == pytest.approx(0.30 / 0.55 - 0.05 / 0.45, rel=1e-9)
+    assert two_by_two.difference(found, outcome=0).value == pytest.approx(0.05 / 0.55 - 0.30 / 0.45, rel=1e-9)
+    assert two_by_two.risk_ratio(found, outcome=2).value == pytest.approx((0.30 / 0.55) / (0.05 / 0.45), rel=1e-9)
+    assert two_by_two.odds_ratio(found, outcomes=(0, 2)).value == pytest.approx(0.30 * 0.30 / (0.05 * 0.05), rel=1e-4)
 
 
 def test_without_a_disguise_the_errors_are_the_textbook_ones():
@@ -104,7 +105,7 @@ def test_without_a_disguise_the_errors_are_the_textbook_ones():
     found, theirs = plain(counts), Table2x2(counts, shift_zeros=False)
     n = counts.sum()
     # Wald on the log scale, n - 1 in place of n.
-    delta = m.odds_ratio(found, method="delta")
+    delta = two_by_two.odds_ratio(found, method="delta")
     assert delta.value == pytest.approx(theirs.oddsratio, rel=1e-4)
     assert delta.std_error / delta.value == pytest.approx(theirs.log_oddsratio_se * np.sqrt(n / (n - 1)), rel=1e-4)
     assert delta.interval().low == pytest.approx(
@@ -120,7 +121,7 @@ def test_without_a_disguise_the_errors_are_the_textbook_ones():
 def test_profile_interval_of_the_odds_ratio_solves_its_definition():
     counts, channel = np.array([[400.0, 250.0], [200.0, 330.0]]), dn.KRR(4, epsilon=2.0)
     found = table(channel, counts)
-    low, high = m.odds_ratio(found).interval()
+    low, high = two_by_two.odds_ratio(found).interval()
 
     def loglik(x):
         x = np.exp(x - np.logaddexp.reduce(x))
@@ -133,7 +134,7 @@ def test_profile_interval_of_the_odds_ratio_solves_its_definition():
             lambda y, s=psi: -loglik(np.append(y, np.log(s) + y[1] + y[2] - y[0])), np.zeros(3), tol=1e-12
         ).fun
         assert 2 * (best - at) == pytest.approx(3.841458820694124, abs=2e-3)
-    swapped = m.odds_ratio(estimate(dn.Observation(["a", "b"], channel, counts), ["b", "a"], "mle"))
+    swapped = two_by_two.odds_ratio(estimate(dn.Observation(["a", "b"], channel, counts), ["b", "a"], "mle"))
     assert list(swapped.interval()) == pytest.approx([low, high], rel=1e-3)
 
 
@@ -141,11 +142,11 @@ def test_profile_interval_exists_where_the_plug_in_does_not():
     counts = np.array([[500.0, 350.0], [340.0, 150.0]])  # below the noise floor: the unbiased cell (1, 1) is negative
     found = table(dn.KRR(4, epsilon=1.0), counts)
     assert found.unbiased.values.min() < 0
-    odds = m.odds_ratio(found)
+    odds = two_by_two.odds_ratio(found)
     low, high = odds.interval()
     assert low == 0
     assert np.isfinite(high)
-    assert np.isnan(m.odds_ratio(found, method="delta").std_error)
+    assert np.isnan(two_by_two.odds_ratio(found, method="delta").std_error)
 
 
 @pytest.mark.parametrize("design", ["kronecker", "joint"])
@@ -194,9 +195,9 @@ def test_bootstrap_agrees_with_the_delta_method_where_that_is_good():
 
 # Of attributes with three categories, the last.
 LAST = {
-    "odds_ratio": partial(m.odds_ratio, outcomes=(0, 2)),
-    "risk_ratio": partial(m.risk_ratio, outcome=2),
-    "difference": partial(m.difference, outcome=2),
+    "odds_ratio": partial(two_by_two.odds_ratio, outcomes=(0, 2)),
+    "risk_ratio": partial(two_by_two.risk_ratio, outcome=2),
+    "difference": partial(two_by_two.difference, outcome=2),
 }
 
 
@@ -210,7 +211,7 @@ def with_silence(n=10**7):
 
 @pytest.mark.parametrize("name", ["odds_ratio", "risk_ratio", "difference"])
 def test_beyond_two_categories_those_that_are_compared_are_named(name):
-    found, measure = with_silence(), getattr(m, name)
+    found, measure = with_silence(), getattr(two_by_two, name)
     wanted = "outcomes=('no', 'yes')" if name == "odds_ratio" else "outcome='yes'"
     with pytest.raises(InputError, match=f"'evades' has the categories 'no', 'yes', 'prefer.*{re.escape(wanted)}"):
         measure(found)
@@ -225,18 +226,18 @@ def estimate_of_two(categories):
 
 def test_measures_of_chosen_cells_name_them():
     found = with_silence()
-    odds = m.odds_ratio(found, outcomes=("no", "yes"))
+    odds = two_by_two.odds_ratio(found, outcomes=("no", "yes"))
     assert odds.value == pytest.approx(3.0, rel=1e-3)
     assert odds.name == "odds ratio (evades yes to no, work self to employed)"
-    risk, gap = m.risk_ratio(found, outcome="yes"), m.difference(found, outcome="yes")
+    risk, gap = two_by_two.risk_ratio(found, outcome="yes"), two_by_two.difference(found, outcome="yes")
     assert risk.value == pytest.approx((0.2 / 0.58) / (0.1 / 0.42), rel=1e-3)
     assert risk.name == "risk ratio (evades yes, work self to employed)"
     assert gap.name == "difference of proportions (evades yes, work self to employed)"
-    turned = m.odds_ratio(found, groups=("self", "employed"), outcomes=("no", "yes"), method="delta")
+    turned = two_by_two.odds_ratio(found, groups=("self", "employed"), outcomes=("no", "yes"), method="delta")
     assert turned.value == pytest.approx(1 / 3, rel=1e-3)
     assert turned.name == "odds ratio (evades yes to no, work employed to self)"
     assert turned.name in str(turned)
-    assert m.odds_ratio(estimate_of_two(["no", "yes"])).name == odds.name
+    assert two_by_two.odds_ratio(estimate_of_two(["no", "yes"])).name == odds.name
 
 
 def test_bad_questions_are_refused_by_name():
@@ -249,11 +250,11 @@ def test_bad_questions_are_refused_by_name():
     with pytest.raises(InputError, match="nats"):
         m.entropy(found, "bytes")
     with pytest.raises(InputError, match="two different categories"):
-        m.odds_ratio(found, outcomes=(0, 7))
+        two_by_two.odds_ratio(found, outcomes=(0, 7))
     with pytest.raises(InputError, match="scores were given"):
         m.correlation(found, [(0, 1, 2), None])
     with pytest.raises(InputError, match="method must be"):
-        m.odds_ratio(found, outcomes=(0, 2), method="magic")
+        two_by_two.odds_ratio(found, outcomes=(0, 2), method="magic")
     with pytest.raises(InputError, match="between 0 and 1"):
         m.entropy(found).interval(95)
 
@@ -317,12 +318,12 @@ def test_where_noise_drowns_a_rare_category_the_error_says_so():
 def test_where_a_group_may_be_empty_intervals_hold_what_a_measure_can_be_and_say_what_to_do(cells, how):
     channel = dn.KRR(4, epsilon=1.0)
     found = table(channel, (500 * channel.apply(np.array(cells).ravel())).reshape(2, 2))
-    odds, risk = m.odds_ratio(found, method=how), m.risk_ratio(found)
+    odds, risk = two_by_two.odds_ratio(found, method=how), two_by_two.risk_ratio(found)
     for ratio in (odds, risk):
         assert list(ratio.interval()) == [0, np.inf]
         assert np.isnan(ratio.std_error)
         assert any("Merge" in told for told in ratio.warnings)
-    for measure, ends in ((m.phi, (-1, 1)), (m.correlation, (-1, 1)), (m.difference, (-np.inf, np.inf))):
+    for measure, ends in ((m.phi, (-1, 1)), (m.correlation, (-1, 1)), (two_by_two.difference, (-np.inf, np.inf))):
         low, high = measure(found).interval()
         assert ends[0] <= low <= -0.85 < 0.9 <= high <= ends[1]
 
@@ -384,7 +385,7 @@ def test_measures_of_few_reports_say_that_they_are_rough():
         (rare, 600, None),
     ):
         found = table(dn.KRR(4, 4.0), np.round(n * dn.KRR(4, 4.0).apply(pi.ravel())).reshape(2, 2))
-        for measure in (m.phi, m.risk_ratio, m.cramers_v, m.difference, m.entropy):
+        for measure in (m.phi, two_by_two.risk_ratio, m.cramers_v, two_by_two.difference, m.entropy):
             said = [note for note in measure(found).warnings if "rough" in note]
             assert (len(said) == 1 and said[0].startswith(told)) if told else not said
         assert any("rough" in note for note in m.phi(found, method="bootstrap", replicates=9).warnings) == bool(told)

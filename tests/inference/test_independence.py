@@ -12,9 +12,9 @@ from deniable.errors import InputError, InvalidTestError, NotCoveredError
 from deniable.inference.hypothesis_tests import likelihood_ratio as ratio
 from deniable.inference.hypothesis_tests.all_pairs import adjusted, all_pairs
 from deniable.inference.hypothesis_tests.goodness_of_fit import goodness_of_fit, homogeneity
-from deniable.inference.hypothesis_tests.independence import chi_square, independence
+from deniable.inference.hypothesis_tests.independence import independence
 from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
-from deniable.inference.hypothesis_tests.wald import wald_statistics
+from deniable.inference.hypothesis_tests.pearson_and_wald import chi_square, wald_statistics
 from deniable.inference.monte_carlo import p_value
 from deniable.likelihood.em import fit, maximum_likelihood, water_fill
 from deniable.likelihood.evidence import of_counts

@@ -20,7 +20,7 @@ from deniable.estimation.notes.stamped import stamped
 from deniable.files.reserved_columns import WORDS
 from deniable.frozen import Frozen
 from deniable.inference.hypothesis_tests.goodness_of_fit import homogeneity
-from deniable.inference.hypothesis_tests.independence import chi_square
+from deniable.inference.hypothesis_tests.pearson_and_wald import chi_square
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

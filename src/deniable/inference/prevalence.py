@@ -35,8 +35,7 @@ from deniable.estimation.notes.fewer_than_chance import accused, fewer_than_chan
 from deniable.estimation.notes.refused import FEWEST_SHOWN, Refused, too_few
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
-from deniable.inference.prevalence_input import given_reports
-from deniable.inference.report_codes import report_codes, variable_of
+from deniable.inference.prevalence_input import given_reports, report_codes, variable_of
 from deniable.likelihood.covariance_operator import Dispersion, Sample
 from deniable.likelihood.em import fit
 from deniable.likelihood.evidence import of_counts

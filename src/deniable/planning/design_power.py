@@ -20,8 +20,9 @@ from deniable.core.randomness import Seeded, Source
 from deniable.core.table import Table
 from deniable.errors import InputError
 from deniable.inference.attribute_pairs import one
-from deniable.inference.hypothesis_tests.independence import chi_squares, chosen_test, covering
+from deniable.inference.hypothesis_tests.choose_test import chosen_test, covering
 from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
+from deniable.inference.hypothesis_tests.pearson_and_wald import chi_squares
 from deniable.likelihood.efficient_estimate import efficient_from
 from deniable.likelihood.em import fit
 from deniable.likelihood.quasi_likelihood import countable

@@ -16,7 +16,8 @@ from deniable.estimation.notes.denominators import applies_to_all, refuse_unknow
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.several_sources import ASSOCIATED, differing
 from deniable.frozen import Frozen
-from deniable.inference.hypothesis_tests.independence import all_tested, covering, independence
+from deniable.inference.hypothesis_tests.choose_test import covering
+from deniable.inference.hypothesis_tests.independence import all_tested, independence
 from deniable.inference.measures.phi_squared import strength
 from deniable.likelihood.efficient_estimate import efficient_from
 from deniable.likelihood.gather import gather

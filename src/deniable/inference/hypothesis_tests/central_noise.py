@@ -6,16 +6,20 @@ person's answer, which moves two cells by one, so noise of scale 2 / epsilon giv
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import TestResult
+from deniable.core.table import Table
 from deniable.errors import InputError
 from deniable.numerics.simplex import norm_sub
+from deniable.text import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _SMALL = 5.0  # expected counts below which MCIndep does not reject
@@ -82,3 +86,28 @@ def laplace(
     told = "The reference ignores the noise, so the test rejects too often; it is here for comparison only."
     name = f"Pearson after Laplace noise of scale {scale:g} (central model)"
     return TestResult(statistic, float(chdtrc(df, statistic)), df, name, (_NOTE, told))
+
+
+COMPARATORS = {"mcindep": mcindep, "laplace": laplace}
+
+
+def central(
+    reports: Any, names: Sequence[str], method: str, epsilon: float | None, *, replicates: int, source: Source | None
+) -> TestResult:
+    """Test a table of true counts as its trusted holder would, on what Laplace noise leaves of it."""
+    if not isinstance(reports, Table):
+        raise InputError(
+            f"{method!r} is a test of the central model: a trusted holder of the undisguised table adds the noise. It "
+            f"takes a Table of true counts, not reports; it is here for comparison only",
+            method=method,
+        )
+    if method not in COMPARATORS:
+        raise InputError(
+            f"a table of undisguised counts can only be given to the central comparators {listed(COMPARATORS)}; tests "
+            f"of disguised answers take reports or observations",
+            method=method,
+        )
+    if epsilon is None:
+        raise InputError(f"{method!r} needs epsilon=")
+    counts = reports.project(names).values
+    return COMPARATORS[method](counts, epsilon, replicates=replicates, source=source or SECURE)

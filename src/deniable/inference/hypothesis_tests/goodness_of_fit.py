@@ -21,8 +21,9 @@ from deniable.estimation.notes.denominators import asked_groups, thin_groups, us
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.report_sources import sources_of
 from deniable.estimation.several_sources import FITTED, differing
-from deniable.inference.hypothesis_tests.independence import about, chi_square, covering, refuse_to_test_pairs
+from deniable.inference.hypothesis_tests.choose_test import about, covering, refuse_to_test_pairs
 from deniable.inference.hypothesis_tests.likelihood_ratio import LikelihoodRatio, Part
+from deniable.inference.hypothesis_tests.pearson_and_wald import chi_square
 from deniable.inference.hypothesis_tests.rao_scott import weighted_goodness, weighted_homogeneity
 from deniable.inference.monte_carlo import data_source, generator_of
 from deniable.likelihood.evidence import Evidence

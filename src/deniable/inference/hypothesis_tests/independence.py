@@ -21,63 +21,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.randomness import SECURE, Source
 from deniable.core.results import TestResult
 from deniable.core.table import Table
 from deniable.designs.reports.reports import Reports
 from deniable.errors import (
-    InputError,
     InvalidTestError,
-    NotCoveredError,
     TooFewReportsError,
 )
 from deniable.estimation.by_group import in_place
-from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.denominators import asked_groups, refuse_unknown_askings, thin_groups, used, used_whole
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.several_sources import ASSOCIATED, differing
 from deniable.inference.attribute_pairs import both_asked
-from deniable.inference.hypothesis_tests.central_noise import laplace, mcindep
+from deniable.inference.hypothesis_tests.central_noise import COMPARATORS, central
+from deniable.inference.hypothesis_tests.choose_test import (
+    REFUSED,
+    about,
+    chosen_test,
+    covering,
+    own_channels,
+    refuse_to_test_pairs,
+    tells,
+    whole_of,
+)
 from deniable.inference.hypothesis_tests.likelihood_ratio import (
     LikelihoodRatio,
     independence_ratio,
     interaction_ratio,
     tests_of,
 )
+from deniable.inference.hypothesis_tests.pearson_and_wald import pearson, wald
 from deniable.inference.hypothesis_tests.rao_scott import weighted_independence
 from deniable.inference.hypothesis_tests.two_step import two_step
-from deniable.inference.hypothesis_tests.wald import wald_statistics
 from deniable.inference.monte_carlo import data_source, generator_of
-from deniable.likelihood.gather import gather, refuse_pairs
 from deniable.likelihood.quasi_likelihood import Quasi, countable
-from deniable.likelihood.report_likelihoods import Counted
 from deniable.sampling.read_sampling import sampling_of
-from deniable.text import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from deniable.designs.observation import Observation
+    from deniable.core.randomness import Source
     from deniable.estimation.report_sources import Collected
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.read_sampling import Given, Weights
-
-ENOUGH = 20  # reports a cell from which on Wald's test holds its level
-_MOST_CELLS = 1024  # of a table up to which it is looked whether reports about parts of it determine it
-_REFUSED = {
-    "pearson_reconstructed": (
-        "Pearson's test on reconstructed counts takes them for counts of people, but their noise is many times larger: "
-        "at a nominal 5% it rejects 60 to 100% of true hypotheses"
-    ),
-    "pearson_raw": (
-        "Pearson's test on jointly disguised counts tests the reports, which are dependent although the truths are "
-        "not: the channel of a pair mixes all its cells, and with enough reports the test always rejects"
-    ),
-}
-_CENTRAL = {"mcindep": mcindep, "laplace": laplace}
-_KNOWN = ("auto", "lrt", "pearson", "wald", "two_step")
 
 
 @stamped
@@ -116,14 +102,14 @@ def independence(
         clusters: each respondent's cluster, or the name of a public column.
     """
     a, b = both_asked(reports, a, b)
-    if method in _REFUSED:
+    if method in REFUSED:
         raise InvalidTestError(
-            f'{_REFUSED[method]}. Use method="auto", which picks the test that holds for these reports',
+            f'{REFUSED[method]}. Use method="auto", which picks the test that holds for these reports',
             method=method,
             alternative="auto",
         )
-    if isinstance(reports, Table) or method in _CENTRAL:
-        return _central(reports, (a, b), method, epsilon, replicates=replicates, source=source)
+    if isinstance(reports, Table) or method in COMPARATORS:
+        return central(reports, (a, b), method, epsilon, replicates=replicates, source=source)
     refuse_to_test_pairs(reports)
     sampling = sampling_of(reports, weights, strata, clusters)
     if given is not None or sampling is not None:
@@ -151,7 +137,7 @@ def all_tested(pairs: Sequence[Evidence], method: str, replicates: int, source: 
             alone = two_step(whole_of(evidence), evidence.asked.names, replicates=replicates, source=drawn)
             found[place] = replace(alone, notes=(*alone.notes, used_whole(evidence)))
         elif chosen in ("pearson", "wald"):
-            found[place] = (_pearson if chosen == "pearson" else _wald)(evidence)
+            found[place] = (pearson if chosen == "pearson" else wald)(evidence)
         else:
             seen[place] = countable(evidence)
             rngs.append(generator_of([seen[place]], source))
@@ -162,16 +148,6 @@ def all_tested(pairs: Sequence[Evidence], method: str, replicates: int, source: 
         told, df = (*notes, used([pairs[place]])), _df(each, *each.asked.names)
         found[place] = TestResult(result.statistic, result.pvalue, df, kind, told, result.simulated)
     return [found[place] for place in range(len(pairs))]
-
-
-def chosen_test(method: str, evidence: Evidence) -> str:
-    """Settle "auto", and refuse what does not exist."""
-    if method not in _KNOWN:
-        raise InputError(f"there is no test {method!r}; choose from {listed([*_KNOWN, *_CENTRAL])}", method=method)
-    if method != "auto":
-        return method
-    said = evidence.groups[0].said.channel
-    return "pearson" if own_channels(evidence) and said.inputs == said.outputs else "lrt"
 
 
 @stamped
@@ -230,7 +206,7 @@ def conditional_independence(
     refuse_unknown_askings(evidence.asked.project((a, b)))
     told = [f"{replicates} bootstrap replicates; given {', '.join(names)}."]
     seen = countable(evidence)
-    if _tells(evidence):
+    if tells(evidence):
         test = independence_ratio(seen, a, b, names)
         df = int(np.prod([len(seen.domain[name]) for name in names])) * _df(seen, a, b)
     else:
@@ -252,7 +228,7 @@ def _within_groups(
     if method in ("auto", "pearson") and all(own_channels(group) for group in groups):
         from scipy.special import chdtrc
 
-        parts = [_pearson(group) for group in groups]
+        parts = [pearson(group) for group in groups]
         df = sum(float(part.df or 0) for part in parts)
         statistic = sum(part.statistic for part in parts)
         told = f"{len(parts)} groups of {name}, their chi-squares added up."
@@ -280,168 +256,3 @@ def _df(evidence: Evidence, a: str, b: str) -> int:
 def _kind(*evidence: Evidence) -> str:
     quasi = any(isinstance(group.said, Quasi) for one in evidence for group in one.groups)
     return "quasi-likelihood ratio" if quasi else "likelihood ratio"
-
-
-# -- which reports can be tested, and how -----------------------------------------------------------------------------
-
-
-def refuse_to_test_pairs(reports: Any) -> None:
-    """Refuse reports of respondents with correlated coins: their counts are not multinomial."""
-    refuse_pairs(
-        reports if isinstance(reports, list | tuple) else [reports],
-        InvalidTestError,
-        "counts of their reports are not multinomial and no test here holds. Estimates and their errors stay right: "
-        "compare intervals, or use Independent",
-    )
-
-
-def about(reports: Collected, names: Sequence[str]) -> Evidence:
-    """What reports say about some attributes, in an order that does not depend on who asks."""
-    refuse_to_test_pairs(reports)
-    if len(set(names)) < len(names):
-        raise InputError(f"name different attributes, not {listed(names)}")
-    return gather(reports, _in_order(reports, names))
-
-
-def _in_order(reports: Collected, names: Sequence[str]) -> list[str]:
-    """The order in which the first of the reports were asked: question and table then have the same cells."""
-    first = reports[0] if isinstance(reports, list | tuple) and reports else reports
-    domain = getattr(getattr(first, "design", first), "domain", None)
-    asked = [] if domain is None else list(domain)
-    return sorted(names, key=lambda name: (asked.index(name) if name in asked else len(asked), name))
-
-
-def covering(reports: Collected, names: Sequence[str]) -> Evidence:
-    """The same, if it tells their joint table."""
-    evidence = about(reports, names)
-    if not _tells(evidence):
-        raise _not_told(evidence, names) if _asked_together(evidence) else _not_asked(names)
-    whole = [group for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
-    n = round(sum(group.said.n for group in whole or evidence.groups))
-    if n < 2:
-        raise TooFewReportsError(f"{counted(n, 'report')} about {listed(names)}: too few to test")
-    return evidence
-
-
-def _tells(evidence: Evidence) -> bool:
-    """Whether reports determine the asked table."""
-    return evidence.covers or (
-        (len(evidence.asked) == 1 or evidence.cells <= 1024) and evidence.estimable(evidence.margin)
-    )
-
-
-def _not_asked(names: Sequence[str]) -> NotCoveredError:
-    return NotCoveredError(
-        f"nobody was asked about {listed(names)} together (a Sampled design never does), so whether they go together "
-        f"was not observed. Use a design that asks them together: Independent, Joint, or Views with k={len(names)}",
-        attributes=tuple(names),
-    )
-
-
-def _asked_together(evidence: Evidence) -> bool:
-    return any(set(evidence.asked) <= set(group.said.part) for group in evidence.groups)
-
-
-def _not_told(evidence: Evidence, names: Sequence[str]) -> NotCoveredError:
-    kinds = {group.said.channel.name for group in evidence.groups if set(names) <= set(group.said.part)}
-    return NotCoveredError(
-        f"{listed(names)} were asked together, but through channels ({', '.join(sorted(kinds))}) that were made for "
-        f"something else: they tell other sums of the shares, which leave the table of {listed(names)} open. Name this "
-        f"table among what is wanted when the design is made, or use Independent, Joint, or Views with k={len(names)}",
-        attributes=tuple(names),
-        asked=True,
-    )
-
-
-def whole_of(evidence: Evidence) -> list[Observation]:
-    """The counts of reports that speak of all asked attributes."""
-    return [group.said.observation() for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
-
-
-def own_channels(evidence: Evidence) -> bool:
-    """Whether both attributes have a channel of their own, the same for all respondents, and reports are no sets."""
-    said = evidence.groups[0].said
-    return (
-        len(evidence.groups) == 1
-        and set(said.part) == set(evidence.asked)
-        and isinstance(said, Counted)
-        and said.codes is None
-        and len(said.channel.factors) == 2
-    )
-
-
-# -- the quick tests --------------------------------------------------------------------------------------------------
-
-
-def chi_square(table: NDArray[np.float64]) -> tuple[float, int]:
-    """Pearson's chi-square of a two-way table and its degrees of freedom; empty rows and columns are left out.
-
-    >>> chi_square(np.array([[10.0, 20.0], [30.0, 40.0]]))
-    (0.79..., 1)
-    """
-    statistic, df = chi_squares(table[..., None])
-    return float(statistic[0]), int(df[0])
-
-
-def chi_squares(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The same of many tables at once, which are along the last axis."""
-    rows, columns = tables.sum(axis=1), tables.sum(axis=0)
-    expected = rows[:, None] * columns / rows.sum(axis=0)
-    away = np.divide((tables - expected) ** 2, expected, out=np.zeros_like(expected), where=expected > 0)
-    return away.sum(axis=(0, 1)), (np.count_nonzero(rows, axis=0) - 1) * (np.count_nonzero(columns, axis=0) - 1)
-
-
-def _pearson(evidence: Evidence) -> TestResult:
-    from scipy.special import chdtrc
-
-    if not own_channels(evidence):
-        a, b = evidence.asked.names
-        raise InvalidTestError(
-            f"{_REFUSED['pearson_raw']}. It holds only where {a!r} and {b!r} each have a channel of their own, the "
-            f'same for everybody; use method="lrt" or "auto"',
-            method="pearson",
-            alternative="lrt",
-        )
-    said = evidence.groups[0].said
-    assert isinstance(said, Counted)
-    statistic, df = chi_square(said.counts.reshape(said.channel.output_shape))
-    p = float(chdtrc(df, statistic)) if df else 1.0
-    told = "Both attributes have channels of their own: independent truths give independent reports."
-    return TestResult(statistic, p, df, "Pearson on the disguised table", (told, used([evidence])))
-
-
-def _wald(evidence: Evidence) -> TestResult:
-    from scipy.special import chdtrc
-
-    found = estimate(whole_of(evidence), evidence.asked.names, method="inversion")
-    w1, w0, df = wald_statistics(found)
-    statistic = min(w1, w0)  # the larger p-value
-    notes = ["The larger of the p-values with the covariance under H0 and under H1."]
-    if found.n < ENOUGH * found.values.size:
-        notes.append(
-            f"Only {found.n} reports for {found.values.size} cells: below {ENOUGH} a cell Wald's test may not hold its "
-            f'level. Use method="lrt".'
-        )
-    told = (*notes, used_whole(evidence))
-    return TestResult(statistic, float(chdtrc(df, statistic)), df, "Wald on the unbiased table", told)
-
-
-def _central(
-    reports: Any, names: Sequence[str], method: str, epsilon: float | None, *, replicates: int, source: Source | None
-) -> TestResult:
-    if not isinstance(reports, Table):
-        raise InputError(
-            f"{method!r} is a test of the central model: a trusted holder of the undisguised table adds the noise. It "
-            f"takes a Table of true counts, not reports; it is here for comparison only",
-            method=method,
-        )
-    if method not in _CENTRAL:
-        raise InputError(
-            f"a table of undisguised counts can only be given to the central comparators {listed(_CENTRAL)}; tests of "
-            f"disguised answers take reports or observations",
-            method=method,
-        )
-    if epsilon is None:
-        raise InputError(f"{method!r} needs epsilon=")
-    counts = reports.project(names).values
-    return _CENTRAL[method](counts, epsilon, replicates=replicates, source=source or SECURE)

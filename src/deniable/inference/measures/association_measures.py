@@ -1,4 +1,4 @@
-"""Measures of a table, each with its standard error: entropy, association, correlation, ratios.
+"""Measures of a table, each with its standard error: entropy, association, correlation.
 
 Measures of association estimated by plugging noisy cells in are too large: noise looks like association. At
 independence n phi^2 has the mean
@@ -22,24 +22,20 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.notes.denominators import refuse_unknown_askings
 from deniable.estimation.notes.stamped import stamped
-from deniable.estimation.several_sources import Averaged
-from deniable.inference.attribute_pairs import contrast, pair, two_way, versus
+from deniable.inference.attribute_pairs import two_way
 from deniable.inference.measures.delta_method import (
-    EMPTY,
     How,
     Measure,
     close_to_zero,
     derived,
     floored,
-    gradient,
     nearest,
+    plugged,
     simplex,
 )
 from deniable.inference.measures.information_interval import with_likely
 from deniable.inference.measures.inverted_intervals import MOST_CELLS, Inverted
 from deniable.inference.measures.phi_squared import information, null_mean, null_spread, phi_squared
-from deniable.inference.measures.profile_likelihood import evidence_of, odds_ratio_interval, stretched
-from deniable.inference.measures.two_by_two import risk_ratio_ends
 from deniable.inference.numbers.ordered_attribute import all_left_out, category_scores
 from deniable.numerics.simplex import norm_sub
 
@@ -48,7 +44,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.core.domain import Category
     from deniable.core.randomness import Source
     from deniable.estimation.estimate import Estimate
     from deniable.inference.numbers.ordered_attribute import Scores
@@ -268,21 +263,9 @@ def correlation(
         return min(spreads) > 0
 
     more: dict[str, Any] = {"replicates": replicates, "source": source, "method": method, "warnings": ()}
-    found = _plugged(estimate, r, usable, name="Pearson's r", scale="atanh", **more)
+    found = plugged(estimate, r, usable, name="Pearson's r", scale="atanh", **more)
     notes = all_left_out(variables, counting, simplex(estimate), estimate.n)
     return replace(found, warnings=tuple(dict.fromkeys((*notes, *found.warnings))))
-
-
-def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]], bool], **more: Any) -> Measure:
-    """A function of the efficient cells if it is defined there, else of the nearest table without negative ones.
-
-    Bootstrap replicates are treated like the estimate.
-    """
-    point = estimate.efficient.values if usable(estimate.efficient.values) else simplex(estimate)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if more.get("method") == "bootstrap":
-            return derived(estimate, lambda x: f(x if usable(x) else nearest(x)), at=point, **more)
-        return derived(estimate, f, at=point, **more)
 
 
 @stamped
@@ -292,114 +275,3 @@ def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, sou
         raise InputError(f"phi is for two-by-two tables, not {estimate.values.shape}; use cramers_v or correlation")
     r = correlation(estimate, [(0, 1), (0, 1)], method=method, replicates=replicates, source=source)
     return Measure("phi", r.value, r.error, r.method, r.warnings, r.scale, r.ends, r.df)
-
-
-# -- two groups, one outcome ------------------------------------------------------------------------------------------
-
-
-@stamped
-def difference(
-    estimate: Estimate, *, groups: Sequence[Category] | None = None, outcome: Category | None = None, **more: Any
-) -> Measure:
-    """Difference of proportions: Pr(outcome | second group) - Pr(outcome | first group).
-
-    The first attribute holds the groups, the second the outcome. Of an attribute with two categories the groups are
-    both, the outcome is the second; else they must be named.
-    """
-    a, b, k, cells = contrast(estimate, groups, outcome)
-
-    def less(x: NDArray[Any]) -> Any:
-        return x[b, k] / x[b].sum() - x[a, k] / x[a].sum()
-
-    return _between(estimate, less, f"difference of proportions ({cells})", "plain", **more)
-
-
-@stamped
-def risk_ratio(
-    estimate: Estimate,
-    *,
-    groups: Sequence[Category] | None = None,
-    outcome: Category | None = None,
-    method: How = "delta",
-    **more: Any,
-) -> Measure:
-    """Risk ratio: Pr(outcome | second group) / Pr(outcome | first group); arguments as for `difference`.
-
-    Its interval is Fieller's, which exists also where the outcome may not occur in the first group.
-    """
-    a, b, k, cells = contrast(estimate, groups, outcome)
-
-    def ratio(x: NDArray[Any]) -> Any:
-        return (x[b, k] / x[b].sum()) / (x[a, k] / x[a].sum())
-
-    found = _between(estimate, ratio, f"risk ratio ({cells})", "log", method=method, **more)
-    return (
-        found
-        if method == "bootstrap"
-        else replace(found, ends=risk_ratio_ends(estimate, a, b, k), method="Fieller's interval")
-    )
-
-
-@stamped
-def odds_ratio(
-    estimate: Estimate,
-    *,
-    groups: Sequence[Category] | None = None,
-    outcomes: Sequence[Category] | None = None,
-    method: str = "profile",
-    replicates: int = 999,
-    source: Source | None = None,
-) -> Measure:
-    """Odds ratio x_00 x_11 / (x_01 x_10) of two groups and two outcomes, named beyond two categories.
-
-    Method "profile" (default): the interval holds every psi that the likelihood ratio does not reject, with all tables
-    of that odds ratio considered. It exists always, also where a cell is zero and the plug-in value is 0, infinite or
-    undefined. Of weighted reports the ratio is divided by the design effect of the log odds ratio. "delta" and
-    "bootstrap" work on the logarithm of the plug-in value.
-    """
-    two_way(estimate)
-    rows, columns = estimate.table.domain.values()
-    i, k = pair(rows, groups)
-    j, m = pair(columns, outcomes, "outcomes")
-    name = f"odds ratio ({versus(columns, (j, m))}, {versus(rows, (i, k))})"
-
-    def f(x: NDArray[Any]) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.divide(x[i, j] * x[k, m], x[i, m] * x[k, j])
-
-    table = simplex(estimate)
-    if method == "bootstrap":
-        more: dict[str, Any] = {"method": "bootstrap", "replicates": replicates, "source": source}
-        return derived(estimate, lambda x: f(nearest(x)), name=name, at=table, scale="log", **more)
-    value = float(f(table))
-    four = estimate.efficient.values[np.ix_((i, k), (j, m))]
-    usable = np.isfinite(value) and value > 0 and four.min() > 0
-    told = close_to_zero(estimate)
-    plain = derived(estimate, f, name=name, at=table, scale="log") if usable else None
-    error = plain.error if plain else np.nan
-    if method == "delta" or (method == "profile" and isinstance(estimate.dispersion, Averaged)):  # of no one likelihood
-        return plain or Measure(
-            name,
-            value,
-            error,
-            "delta method",
-            (*told, f"{EMPTY} Until then the interval holds everything."),
-            "log",
-        )
-    if method != "profile":
-        raise InputError(f'method must be "profile", "delta" or "bootstrap", not {method!r}', method=method)
-    ends = odds_ratio_interval(evidence_of(estimate), (i, k), (j, m))
-    if not np.isinf(estimate.covariance.df):
-        ends = stretched(ends, estimate, gradient(lambda x: np.log(f(x)), floored(table, estimate)))
-    return Measure(name, value, error, "profile likelihood", () if usable else (EMPTY,), "log", ends)
-
-
-def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> Measure:
-    told = close_to_zero(estimate) if scale == "log" else ()
-
-    def usable(x: NDArray[np.float64]) -> bool:
-        # A group that hardly anybody is in may have a share outside of 0 to 1.
-        return bool((x > 0).all() if scale == "log" else (x.sum(axis=1) > 0).all() and abs(float(f(x))) <= 1)
-
-    within = (0.0, np.inf) if scale == "log" else (-1.0, 1.0)
-    return _plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more).kept(*within)

@@ -298,6 +298,18 @@ def derived(
     return Measure(name, value, error, "delta method", told, scale, df=estimate.covariance.df)
 
 
+def plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]], bool], **more: Any) -> Measure:
+    """A function of the efficient cells if it is defined there, else of the nearest table without negative ones.
+
+    Bootstrap replicates are treated like the estimate.
+    """
+    point = estimate.efficient.values if usable(estimate.efficient.values) else simplex(estimate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if more.get("method") == "bootstrap":
+            return derived(estimate, lambda x: f(x if usable(x) else nearest(x)), at=point, **more)
+        return derived(estimate, f, at=point, **more)
+
+
 def bootstrapped(
     estimate: Estimate,
     f: Any,
