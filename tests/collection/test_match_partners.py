@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from itertools import product
 
@@ -54,7 +55,7 @@ def running(serve):
 
 def test_epsilon_is_what_a_partner_learns_who_knows_the_coin(design):
     coins = Coins.of(0.7, -0.1)
-    assert design.is_paired
+    assert design.exchange.waits
     assert design.ratio == ((coins.p + coins.d) / (1 - coins.p - coins.d)) ** 2
     assert 2 * np.log(0.7 / 0.3) < design.epsilon < 4.0
 
@@ -172,10 +173,12 @@ def test_devices_find_each_other_and_the_server_sees_no_coin(running, monkeypatc
 
     def answer():
         client = Client(running.url)
-        sides = client._sides()
+        pair = client._before()
+        while (pause := pair.settle()) is not None:
+            time.sleep(pause)
         with lock:
-            agreed.append(sides)
-        client._sides = lambda: sides
+            agreed.append(pair.sides)
+        client._before = lambda: pair
         assert client.answer({"a": "yes", "b": "no"}).delivered
         client.close()
 
@@ -290,7 +293,9 @@ def test_the_coin_decides_what_a_draw_between_its_sides_becomes(running, monkeyp
     channels = [question.channel for question in client.design.questions]
     # Without a coin such a draw would be below or above alike, whichever way the coin points.
     monkeypatch.setattr("deniable.device.client.draw", lambda _bits: channels[0].truthful)
-    monkeypatch.setattr(client, "_sides", lambda: [side] * len(channels))
+    pair = client._before()
+    pair.sides = [side] * len(channels)
+    monkeypatch.setattr(client, "_before", lambda: pair)
     assert all(channel.shift > 0 for channel in channels)
     sent = client.answer({"a": "yes", "b": "no"}, send=False)
     truth = (1, 0)

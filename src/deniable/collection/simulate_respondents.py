@@ -13,12 +13,11 @@ import msgspec
 import numpy as np
 
 from deniable.device.client import Client
-from deniable.device.consent import BLOCKS, DENIABILITY, PANEL
+from deniable.device.consent import DENIABILITY, PANEL
 from deniable.device.protocol.answer_encoding import NOT_ASKED
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.collector_connection import SIMULATED, Line, persist, post_batch, post_report
 from deniable.device.protocol.http_transport import Http
-from deniable.device.protocol.partner import PAUSE, Seeker, find_partner
 from deniable.errors import CollectorError, RejectedError
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.device.protocol.answer_encoding import Coded
+    from deniable.device.protocol.exchange import Context
     from deniable.device.protocol.http_transport import Transport
     from deniable.device.protocol.messages import Attribute, Form
     from deniable.device.verified_design import VerifiedDesign
@@ -52,7 +52,7 @@ class Crowd:
         self.design: VerifiedDesign = first.design
         self.form: Form = first.form
         self._invitations = iter(invitations)
-        self._seeking: list[tuple[Seeker, Mapping[str, Any]]] = []
+        self._seeking: list[tuple[Context, Mapping[str, Any]]] = []
         self._waiting: list[bytes] = []
         self.sent = 0
 
@@ -67,15 +67,15 @@ class Crowd:
         return _OTHERS.decode(answer.body)["others"]
 
     def answer(self, values: Mapping[str, Any]) -> None:
-        """Let one more respondent answer. Those who look for a partner wait until many do, as they would."""
-        if not self.design.is_paired:
+        """Let one more respondent answer. Those who wait for each other do until they are many, as they would."""
+        if not self.design.exchange.waits:
             return self._answer(values)
-        self._seeking.append((Seeker(self.design), values))
+        self._seeking.append((self.design.exchange.before(Line(self._url, self._transport), self.design), values))
         if len(self._seeking) >= _TOGETHER:
             self._meet()
         return None
 
-    def _answer(self, values: Mapping[str, Any], sides: list[int] | None = None) -> None:
+    def _answer(self, values: Mapping[str, Any], context: Context | None = None) -> None:
         client = Client(
             self._url,
             limit=max(5.0, self.design.epsilon),
@@ -83,15 +83,12 @@ class Crowd:
             invitation=next(self._invitations, None),
         )
         vars(client).update(design=self.design, form=self.form)
-        if sides is not None:
-            vars(client)["_sides"] = lambda: sides
+        if context is not None:
+            vars(client)["_before"] = lambda: context
         agreed = [variable.name for variable in self.design.public]
+        weaker = [self.design.exchange.accept, DENIABILITY, PANEL]
         self._waiting.append(
-            encode(
-                client.answer(
-                    self._as_typed(values), public=agreed, accept=[BLOCKS, DENIABILITY, PANEL], send=False
-                ).report
-            )
+            encode(client.answer(self._as_typed(values), public=agreed, accept=weaker, send=False).report)
         )
         client.close()
         if len(self._waiting) >= self._batch:
@@ -103,19 +100,17 @@ class Crowd:
         return {name: asked[name].typed(value) if name in asked else value for name, value in values.items()}
 
     def _meet(self) -> None:
-        """Let everybody who waits ask the collector for a partner until they are told one, or to go on alone."""
-        line = Line(self._url, self._transport)
+        """Let everybody who waits ask the collector until they are settled."""
         while self._seeking:
-            still = []
-            for seeker, values in self._seeking:
-                found = find_partner(line, self.design, seeker)
-                if found.partner is None and found.wait:
-                    still.append((seeker, values))
+            still, pauses = [], [0.0]
+            for context, values in self._seeking:
+                if (pause := context.settle()) is None:
+                    self._answer(values, context)
                 else:
-                    self._answer(values, seeker.sides(found.partner))
+                    still.append((context, values))
+                    pauses.append(pause)
             self._seeking = still
-            if still:
-                time.sleep(PAUSE)
+            time.sleep(max(pauses))
 
     def flush(self) -> None:
         """Let everybody who looks for a partner find one, and send what is waiting."""

@@ -13,16 +13,15 @@ follows from it.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from deniable.device.account import Account
-from deniable.device.channels.mixture import MixtureWeights
-from deniable.device.consent import agree, needs_chain
+from deniable.device.consent import agree
 from deniable.device.device_state import DELIVERED, REJECTED, State
-from deniable.device.fake_limits import BITS
 from deniable.device.origins import fingerprint, is_for
 from deniable.device.panel import panel_sentence
 from deniable.device.privacy_statement import Statement, both_numbers, rounded_down, told_in_part
@@ -31,10 +30,10 @@ from deniable.device.protocol.admission_token import Pass, Tickets
 from deniable.device.protocol.answer_encoding import Coded, codes_of, plain, read_answers
 from deniable.device.protocol.canonical_json import decode, encode
 from deniable.device.protocol.collector_connection import Line, settles
-from deniable.device.protocol.fake_blocks import MOST_PAGE, follow, open_block
+from deniable.device.protocol.exchange import Context
+from deniable.device.protocol.fake_blocks import MOST_PAGE, follow
 from deniable.device.protocol.form import read_form
 from deniable.device.protocol.messages import Announcement, Form, Problem, Report
-from deniable.device.protocol.partner import find_sides
 from deniable.device.protocol.word_corrections import corrections_of, said_of
 from deniable.device.random_draws import below, draw
 from deniable.device.verify import verify
@@ -251,10 +250,11 @@ class Client:
         strange: list[InputError] = []
         codes = self._codes(read_answers(self.design, form, values), strange, pinned=design is not None)
         admitted = self._admitted()  # first: whoever is not let in is charged nothing
-        block = self._block() if admitted is not None and self.design.is_adaptive else None
+        context = Context() if admitted is None else self._before()
         ballot = self.draw()
-        sides = self._sides() if admitted is not None and self.design.is_paired else None
-        report = self._finish(ballot, codes, admitted, block, sides)
+        while (pause := context.settle()) is not None:
+            time.sleep(pause)
+        report = self._finish(ballot, codes, admitted, context)
         delivered = False
         if send:
             self._send(self.design.plan_id)
@@ -279,16 +279,9 @@ class Client:
 
         return codes_of(self.design.asked_coded, self.design.public_coded, values, None if pinned else drawn)
 
-    def _block(self) -> Block:
-        """The open block, checked."""
-        block = open_block(self._line, self.design)
-        if needs_chain(self.design):
-            self.follow_blocks(block)
-        return block
-
-    def _sides(self) -> list[int]:
-        """Which way the coins point for this device."""
-        return find_sides(self._line, self.design)
+    def _before(self) -> Context:
+        """What answers are disguised in, beside their channels."""
+        return self.design.exchange.before(self._line, self.design)
 
     def follow_blocks(self, shown: Block | None = None) -> int:
         """Check that the block this device was shown was shown to everybody: it is part of the published chain.
@@ -305,53 +298,35 @@ class Client:
         seen = self._state.noted(f"block:{self.design.plan_id}") if shown is None else shown.canonical()
         return follow(self._line, self.design, seen)
 
-    def _finish(
-        self,
-        ballot: Ballot,
-        codes: Mapping[str, int],
-        admitted: Pass | None,
-        block: Block | None,
-        sides: list[int] | None,
-    ) -> Report:
+    def _finish(self, ballot: Ballot, codes: Mapping[str, int], admitted: Pass | None, context: Context) -> Report:
         plan = self.design.plan_id
         with self._state.transaction():
             known = self._state.drawn(plan)
             assert known is not None
             if known.report is None:
                 assert admitted is not None
-                body = encode(self._disguise(ballot, codes, admitted, block, sides))
-                if block is not None:
-                    self._state.note(f"block:{plan}", block.canonical())
+                body = encode(self._disguise(ballot, codes, admitted, context))
+                if context.kept is not None:
+                    self._state.note(f"block:{plan}", context.kept)
                 self._state.finish(plan, ballot.design, body)
             else:
                 body = known.report  # disguised before: the same bytes, whatever the answers are now
         return decode(body, Report, most=messages.MOST_REPORT_BYTES)
 
-    def _disguise(
-        self,
-        ballot: Ballot,
-        codes: Mapping[str, int],
-        admitted: Pass,
-        block: Block | None,
-        sides: list[int] | None,
-    ) -> Report:
+    def _disguise(self, ballot: Ballot, codes: Mapping[str, int], admitted: Pass, context: Context) -> Report:
         account, answers = self._account, []
         for index in self.design.ballots[ballot.number]:
             question = self.design.questions[index]
             channel, cell = question.channel, question.cell(codes)
-            if block is not None:
-                channel = MixtureWeights(block.keep[index], block.fakes[index], BITS)
             if question.is_repeated:
                 answers.append(channel.resend(account.kept(question, cell), draw))
-            elif sides is not None:
-                answers.append(channel.beside(cell, draw, sides[index]))
             else:
-                answers.append(channel.disguise(cell, draw))
+                answers.append(context.answer(index, channel, cell, draw))
         return Report(
             version=2,
             id=admitted.id,
             design=ballot.design,
-            block=None if block is None else block.id,
+            block=context.block,
             ballot=ballot.number,
             answers=tuple(answers),
             public=tuple(codes[variable.name] for variable in self.design.public),

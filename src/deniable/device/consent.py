@@ -14,14 +14,8 @@ if TYPE_CHECKING:
 
     from deniable.device.verified_design import VerifiedDesign
 
-BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
-PANEL = "panel"  # and one of a panel
+PANEL = "panel"  # what a caller accepts who answers a survey of a panel
 DENIABILITY = "deniability"  # and one that claims less than its reports may tell
-
-
-def needs_chain(design: VerifiedDesign) -> bool:
-    """Whether a block of one's own would undo what a blind token hides."""
-    return design.is_adaptive and design.message.admission == "blind"
 
 
 def agree(
@@ -60,10 +54,6 @@ def agree(
             f'accept=["deniability"]',
             design=found.id,
         )
-    if needs_chain(found) and BLOCKS not in accept:
-        raise PrivacyError(
-            "this survey has blind tokens, and its fakes are published block by block. Whoever shows a block to "
-            "you alone can recognise your report by it. The device compares the whole chain first; what a "
-            'chain made for you alone would tell it cannot see. If you agree, say accept=["blocks"]',
-            design=found.id,
-        )
+    weaker, word = found.exchange.weakens(found), found.exchange.accept
+    if weaker is not None and word not in accept:
+        raise PrivacyError(f'{weaker} If you agree, say accept=["{word}"]', design=found.id)

@@ -142,5 +142,5 @@ def _check_question(name: str, question: Asked, panel: Panel) -> None:
         refuse("wrong-panel", f"question {name!r} is repeated in part")
     if any(inside) != (question.channel.kept is not None):
         refuse("wrong-panel", f"question {name!r}: what is repeated has two levels, and nothing else")
-    if question.channel.limits is not None or question.channel.has_coin:
+    if question.channel.exchange:
         refuse("wrong-panel", "a panel has no blocks and no partners")

@@ -12,6 +12,7 @@ from deniable.device.epsilon import epsilon_of
 from deniable.device.panel import share_of
 from deniable.device.protocol import messages
 from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.exchange import exchange_of
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from deniable.device.channels.channel_kind import Kind
     from deniable.device.protocol.answer_encoding import Coded
+    from deniable.device.protocol.exchange import Exchange
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,20 @@ class VerifiedDesign(Frozen):
         """The questions of a ballot."""
         return tuple(self.questions[index] for index in self.ballots[ballot])
 
+    @cached_property
+    def exchange(self) -> Exchange:
+        """What a device settles with the collector before it answers."""
+        return exchange_of(self)
+
     @property
     def is_adaptive(self) -> bool:
         """Tell whether channels are published block by block."""
         return self.questions[0].channel.limits is not None
+
+    @property
+    def is_paired(self) -> bool:
+        """Tell whether respondents share coins two by two."""
+        return self.exchange.waits
 
     @property
     def claim(self) -> Fraction | None:
@@ -93,11 +105,6 @@ class VerifiedDesign(Frozen):
         limits = [question.channel.limits for question in self.questions]
         claims = [Fraction(1) if each is None else each.claim for each in limits]  # all have some: `verify` has looked
         return max(prod((claims[index] for index in ballot), start=Fraction(1)) for ballot in self.ballots)
-
-    @property
-    def is_paired(self) -> bool:
-        """Tell whether respondents share coins two by two."""
-        return any(question.channel.has_coin for question in self.questions)
 
     @cached_property
     def found_again(self) -> Fraction | None:

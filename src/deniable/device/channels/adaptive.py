@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from deniable.device.channels.channel_kind import Kind, draws_of
 from deniable.device.fake_limits import BITS, Limits
@@ -24,6 +24,8 @@ class AdaptiveWeights(Kind, frozen=True, tag="adaptive", tag_field="kind"):
     most_kept: Whole
     least_fake: Whole
     bits: Whole
+
+    exchange: ClassVar[str] = "fake_blocks"
 
     @property
     def truths(self) -> int:

@@ -26,7 +26,7 @@ IN_ONE_NUMBER = 53  # categories of a set that is one number: all of them are ex
 class Kind(Message, frozen=True):
     """A kind of channel whose report is one category. What is said here of it, some kinds say otherwise."""
 
-    has_coin: ClassVar[bool] = False  # two respondents share a coin
+    exchange: ClassVar[str] = ""  # the file of `device.protocol` by which a context is come to, where one is needed
 
     @property
     def truths(self) -> int:

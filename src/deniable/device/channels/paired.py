@@ -20,7 +20,7 @@ class PairedWeights(Kind, frozen=True, tag="paired", tag_field="kind"):
     shift: Whole
     bits: Whole
 
-    has_coin: ClassVar[bool] = True
+    exchange: ClassVar[str] = "partner"
 
     @property
     def truths(self) -> int:

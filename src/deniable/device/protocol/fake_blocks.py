@@ -17,17 +17,21 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from deniable.device.channels.mixture import MixtureWeights
 from deniable.device.epsilon import compose, epsilon_of, exp_below
 from deniable.device.fake_limits import BITS, WHOLE
 from deniable.device.protocol.canonical_json import Whole
+from deniable.device.protocol.exchange import Context, Exchange
 from deniable.device.protocol.messages import MOST_DESIGN_BYTES
 from deniable.errors import CollectorError, InputError, PrivacyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from deniable.device.channels.channel_kind import Kind
     from deniable.device.fake_limits import Limits
     from deniable.device.protocol.collector_connection import Line
+    from deniable.device.random_draws import Draw
     from deniable.device.verified_design import VerifiedDesign, VerifiedQuestion
 
 FORMAT = 1
@@ -228,6 +232,44 @@ def follow(line: Line, design: VerifiedDesign, seen: bytes | None) -> int:
     if seen is not None:
         raise PrivacyError("this device was shown a block that was not published to everybody")
     return found
+
+
+class InBlock(Context):
+    """The mixtures of one block, by which every answer of a report is disguised."""
+
+    def __init__(self, block: Block) -> None:
+        """Take a block that was checked."""
+        self._of, self.block, self.kept = block, block.id, block.canonical()
+
+    def answer(self, question: int, channel: Kind, cell: int, draw: Draw) -> int:  # noqa: ARG002 - it holds limits alone
+        """Through the block's own mixture."""
+        return MixtureWeights(self._of.keep[question], self._of.fakes[question], BITS).disguise(cell, draw)
+
+
+class Blocks(Exchange):
+    """The open block is fetched and checked; under a blind token the whole chain is followed, which has to hold it."""
+
+    accept = "blocks"
+
+    def weakens(self, design: VerifiedDesign) -> str | None:
+        """A block of one's own would undo what a blind token hides."""
+        if design.message.admission != "blind":
+            return None
+        return (
+            "this survey has blind tokens, and its fakes are published block by block. Whoever shows a block to "
+            "you alone can recognise your report by it. The device compares the whole chain first; what a "
+            "chain made for you alone would tell it cannot see."
+        )
+
+    def before(self, line: Line, design: VerifiedDesign) -> InBlock:
+        """The open block."""
+        block = open_block(line, design)
+        if self.weakens(design) is not None:
+            follow(line, design, block.canonical())
+        return InBlock(block)
+
+
+EXCHANGE = Blocks()
 
 
 def _page(line: Line, design: VerifiedDesign, after: int) -> list[Block]:

@@ -20,33 +20,57 @@ from typing import TYPE_CHECKING
 
 from deniable.device.protocol.canonical_json import decode, encode
 from deniable.device.protocol.collector_connection import MOST_ANSWER
+from deniable.device.protocol.exchange import Context, Exchange
 from deniable.device.protocol.messages import Found, Seeking
 
 if TYPE_CHECKING:
+    from deniable.device.channels.channel_kind import Kind
     from deniable.device.protocol.collector_connection import Line
+    from deniable.device.random_draws import Draw
     from deniable.device.verified_design import VerifiedDesign
 
 _LONGEST_SEARCH = 60.0  # seconds for a partner, whatever the collector says
 PAUSE = 0.5  # seconds between two questions for one
 
 
-def find_sides(line: Line, design: VerifiedDesign) -> list[int]:
-    """Look for a partner, and agree on the coins with them; alone after the wait that the collector states."""
-    seeker = Seeker(design)
-    deadline = time.monotonic() + _LONGEST_SEARCH
-    while True:
-        found = find_partner(line, design, seeker)
-        if found.partner is not None:
-            return seeker.sides(found.partner)
-        if not found.wait or time.monotonic() > deadline:
-            return seeker.sides(None)
-        time.sleep(PAUSE)
+class InPair(Context):
+    """The coins that are shared with a partner, or tossed alone after the wait that the collector states."""
+
+    def __init__(self, line: Line, design: VerifiedDesign) -> None:
+        """Make a key; nobody is looked for yet."""
+        self._line, self._design, self._seeker = line, design, Seeker(design)
+        self._deadline: float | None = None
+        self.sides: list[int] = []  # for every question, which way the coin points for this device
+
+    def settle(self) -> float | None:
+        """Ask once who the partner is."""
+        if self.sides:
+            return None
+        now = time.monotonic()
+        self._deadline = now + _LONGEST_SEARCH if self._deadline is None else self._deadline
+        asked = encode(Seeking(1, self._design.id, self._seeker.key))
+        found = decode(self._line.apply("/v1/partners", asked), Found, most=MOST_ANSWER)
+        if found.partner is None and found.wait and now <= self._deadline:
+            return PAUSE
+        self.sides = self._seeker.sides(found.partner)
+        return None
+
+    def answer(self, question: int, channel: Kind, cell: int, draw: Draw) -> int:
+        """As often the truth as the coin says."""
+        return channel.beside(cell, draw, self.sides[question])
 
 
-def find_partner(line: Line, design: VerifiedDesign, seeker: Seeker) -> Found:
-    """Ask once who the partner is."""
-    asked = encode(Seeking(1, design.id, seeker.key))
-    return decode(line.apply("/v1/partners", asked), Found, most=MOST_ANSWER)
+class Pairs(Exchange):
+    """A partner is looked for once the ballot is paid for: whoever is not to answer keeps nobody waiting."""
+
+    waits = True
+
+    def before(self, line: Line, design: VerifiedDesign) -> InPair:
+        """A key for one pair."""
+        return InPair(line, design)
+
+
+EXCHANGE = Pairs()
 
 
 class Seeker:
