@@ -128,6 +128,8 @@ if TYPE_CHECKING:
     from deniable.optimal.optimal_channel import optimal_channel as optimal_channel
     from deniable.optimal.question_mix import Mix as Mix
     from deniable.optimal.question_mix import optimal_mix as optimal_mix
+    from deniable.planning.compare_designs import Comparison as Comparison
+    from deniable.planning.compare_designs import compare as compare
     from deniable.planning.forecast import Forecast as Forecast
     from deniable.planning.forecast import plan as plan
     from deniable.planning.power import power as power
@@ -167,6 +169,7 @@ if TYPE_CHECKING:
         "Client",
         "Clusters",
         "Coins",
+        "Comparison",
         "Crosswise",
         "DelsarteCertificate",
         "DeniableError",
@@ -235,6 +238,7 @@ if TYPE_CHECKING:
         "cdf",
         "chi2",
         "cloglog",
+        "compare",
         "compliance",
         "conditional_independence",
         "corrected_words",

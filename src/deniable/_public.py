@@ -141,6 +141,8 @@ NAMES = {
         "sample_size_for_width": "planning.sample_size",
         "second_phase": "planning.two_phases",
         "sample_cost": "planning.power",
+        "compare": "planning.compare_designs",
+        "Comparison": "planning.compare_designs",
     },
     "The best possible": {
         "floor": "optimal.floor",

@@ -373,6 +373,9 @@ CALLS = {
     "plan": lambda table: [
         one.std_error for one in dn.plan(DESIGN.domain, 1.0, [ATTRIBUTES], n=500, truth=table).candidates
     ],
+    "compare": lambda table: [
+        row.distance for row in dn.compare(table, [DESIGN], [ATTRIBUTES], n=400, repeats=2, source=dn.Seeded(1)).rows
+    ],
     "floor": lambda table: dn.floor(DESIGN.domain, [ATTRIBUTES], 1.0, table).loss,
     "loss_of": lambda table: dn.loss_of(DESIGN, [dn.Wanted.table(*ATTRIBUTES)], table),
     "Optimal": lambda table: dn.Optimal(DESIGN.domain, [ATTRIBUTES], 1.0, truth=table).questions[0].channel.matrix(),

@@ -90,6 +90,12 @@ def sent(design, domain="DOMAIN"):
 
 
 @cache
+def compared():
+    truth = dn.Table(YES_NO, [[0.4, 0.1], [0.2, 0.3]])
+    return dn.compare(truth, [dn.Joint(YES_NO, 2.0)], ["a"], n=50, repeats=2, source=dn.Seeded(1))
+
+
+@cache
 def verified():
     body = design_body(parse_survey(small_survey(BLOCKS, epsilon=2.0)))
     return verify(body, messages.design_id(body))
@@ -226,6 +232,8 @@ OTHERS = {
     ),
     "Reconciled": lambda: reconcile(dn.Views(DOMAIN, 2, 2.0).tabulate(sent(dn.Views(DOMAIN, 2, 2.0)))),
     "Convergence": lambda: Convergence(np.arange(3), np.arange(3), np.full(3, 1 / 3)),
+    "Comparison": compared,
+    "Compared": lambda: compared().rows[1],
     "Candidate": lambda: dn.plan(YES_NO, 1.0, [["a", "b"]], 5000).candidates[0],
     "Profile": lambda: dn.odds_ratio(dn.estimate(reports(), ["sex", "income"])).ends,
     "Likelihood": lambda: regression().likelihood,

@@ -455,12 +455,12 @@ NO_LABELS = """
     nodes sizes x y tables also null alpha alternative category power width level assurance certify text largest
     runs confidence inputs claimed model anchor_p anchor_prevalence inattentive attentive order trait anchor
     cheating truthful edges by attributes categories prevalence rr_models at slope_at data wanted more sampled
-    scales combine missing
+    scales combine missing repeats methods distance
 """
 # Things of ours, which know their names; frames, whose columns have some; reports, with which others are matched.
 OURS = """
     domain design channel asked estimate fit frame pilot randomizer table population rr reports source codes first
-    second probabilities
+    second probabilities designs
 """
 KNOWN = set(NO_LABELS.split()) | set(OURS.split())
 # Where another function's argument is the same, read in the same place.
@@ -477,6 +477,7 @@ SAME = {
     **dict.fromkeys(("random_intercept.groups", "odds_ratio.groups", "risk_ratio.groups"), "names"),
     **dict.fromkeys(("difference.groups", "mean_difference.groups"), "names"),
     "compliance.sld_regression.p": "a mapping by names",
+    "compare.truth": "a table, or a frame of people",
     **dict.fromkeys((f"compliance.{name}.p" for name in ("anchored_crosswise", "crosswise_bounds")), "one number"),
     **dict.fromkeys((f"compliance.anchored_{name}.p" for name in ("predictor", "regression")), "one number"),
     **dict.fromkeys((f"{name}.p" for name in ("Warner", "Crosswise", "Triangular", "Mangat")), "one number"),

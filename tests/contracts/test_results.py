@@ -160,6 +160,9 @@ RESULTS = {
     "AuditResult without a claim": lambda: dn.audit(lambda codes: codes, inputs=2, runs=2000),
     "Ledger": ledger,
     "Ledger, untouched": lambda: dn.Ledger(1.0),
+    "Comparison": lambda: dn.compare(
+        table(), [dn.Joint(PAIR, 2.0)], ["sex", "income"], n=50, repeats=2, source=dn.Seeded(1)
+    ),
     "Forecast": lambda: dn.plan(PAIR, 1.0, [["sex", "income"]], 5000),
     "Floor": lambda: dn.floor(PAIR, [["sex", "income"], dn.Wanted.mean("sex")], 1.0, certify=True),
     "Mix": lambda: dn.optimal_mix({**PAIR, "age": ["young", "old"]}, [["sex", "income"], ["age", "income"]], 1.0),
@@ -264,7 +267,7 @@ def test_a_drawing_says_what_it_shows(result):
 
 def test_it_draws_on_the_axes_it_is_given(result):
     figure, axes = plt.subplots(1, 2)
-    given = axes if isinstance(result, dn.Forecast) else axes[1]
+    given = axes if isinstance(result, dn.Forecast | dn.Comparison) else axes[1]
     assert np.ravel(result.plot(given))[-1] is axes[1]
     assert figure.number in plt.get_fignums()
     assert len(plt.get_fignums()) == 1

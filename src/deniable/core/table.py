@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.core.category_order import arranged, same_order
 from deniable.core.data_frames import as_frame
+from deniable.core.distance import distance_between
 from deniable.core.domain import Category, Domain
 from deniable.core.input_coercion import attributes_told, by_cell
 from deniable.core.provenance import PEOPLE, Origin
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.data_frames import People
+    from deniable.core.distance import Distance
     from deniable.core.input_coercion import Cells
     from deniable.core.results import Frame
 
@@ -157,12 +159,16 @@ class Table(Shown, Frozen):
     __rmul__ = __mul__
 
     def _aligned(self, other: Table | float, operation: np.ufunc) -> Table:
-        if isinstance(other, Table) and set(other.domain) != set(self.domain):
+        if isinstance(other, Table):
+            self._refuse_other_attributes(other)
+        return self._combine(other, operation)
+
+    def _refuse_other_attributes(self, other: Table) -> None:
+        if set(other.domain) != set(self.domain):
             raise DesignError(
                 f"tables over {listed(self.domain)} and {listed(other.domain)} do not have the same attributes; "
                 f"project them first"
             )
-        return self._combine(other, operation)
 
     def __add__(self, other: Table | float) -> Table:
         return self._aligned(other, np.add)
@@ -176,6 +182,21 @@ class Table(Shown, Frozen):
     def allclose(self, other: Table, atol: float = 1e-9) -> bool:
         """Tell whether two tables hold the same numbers, axes matched by name."""
         return bool(np.abs((self - other).values).max() <= atol)
+
+    def distance(self, other: Table | Cells, kind: Distance = "tv") -> float:
+        """How far this table is from another of the same attributes, axes and categories matched by name.
+
+        Args:
+            other: the table that it is compared with, or numbers by category; for `"chi2"`, what is expected.
+            kind: `"tv"` (total variation), `"js"` (Jensen-Shannon) and `"hellinger"` compare shares, whatever the
+                totals; `"l2"` (Euclidean), `"ese"` (its square), `"mse"`, `"mae"` and `"chi2"` (Pearson's) the values.
+
+        >>> Table({"a": [0, 1]}, [60, 40]).distance(Table({"a": [1, 0]}, [0.7, 0.3]))
+        0.3
+        """
+        there = as_table(other, self.domain, "the other table")
+        self._refuse_other_attributes(there)
+        return distance_between(self.values, there.expand(self.domain), kind)
 
     def cells(self) -> dict[str, list[Category]]:
         """List the categories of every cell, a column an attribute, in the order of `values.ravel()`."""
