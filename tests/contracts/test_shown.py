@@ -79,8 +79,8 @@ def parts(found):
         each = [parts(part) for part in found.values()]
         return tuple(np.concatenate(column) for column in zip(*each, strict=True))
     if isinstance(found, dn.Estimate):  # what is shown, whatever the method
-        rows = found.rows()
-        return tuple(rows[name] for name in ("estimate", "low", "high", "std_error"))
+        rows = [(row.estimate, row.low, row.high, row.std_error) for row in found.rows()]
+        return tuple(np.array(column) for column in zip(*rows, strict=True))
     value = found.value if hasattr(found, "value") else found.values
     low, high = found.interval()
     return tuple(np.ravel(np.asarray(part, dtype=float)) for part in (value, low, high, found.std_error))

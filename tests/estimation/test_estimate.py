@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
+from deniable.core.rows import NUMBERS
 from deniable.core.table import product
 from deniable.errors import InputError, NotCoveredError, TooFewReportsError, UnknownAttributeError
 from deniable.estimation.inversion import covering, invert
@@ -281,8 +282,7 @@ def test_an_estimate_shows_itself_within_its_range():
     assert told.splitlines()[0].split() == ["x", "y", "estimate", "std_error", "95%", "interval"]
     shown = estimate.to_frame()
     assert isinstance(shown, pd.DataFrame)
-    assert list(shown.columns) == ["x", "y", *estimate.rows(), "origin"]
-    assert [*estimate.rows()][:4] == ["estimate", "std_error", "low", "high"]
+    assert list(shown.columns) == ["x", "y", *NUMBERS, "origin"]
     assert shown["estimate"].sum() == pytest.approx(1)
     assert "<table>" in estimate._repr_html_()
     assert repr(estimate) == "<Estimate of x x y: 6 cells, 300 reports, mle>"

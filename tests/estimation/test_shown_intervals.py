@@ -9,7 +9,8 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.cli.estimate import _table as command_line
-from deniable.core.summary import Span, share
+from deniable.core.rows import SHOWN
+from deniable.core.summary import share
 from deniable.reporting.report_file import _shares as report
 from deniable.reporting.scripts.write_script import script_tables as script
 from deniable.web.api.results_endpoint import _table as results
@@ -28,15 +29,15 @@ def test_every_medium_shows_the_same_point_and_interval(yes):
     collected = reports(yes)
     found = dn.estimate(collected, "smokes")
     rows = found.rows()
-    shown = [rows[name] for name in ("estimate", "std_error", "low", "high")]
-    there = [share(rows["estimate"][1]), share(rows["std_error"][1], 2), Span(rows["low"][1], rows["high"][1])]
+    shown = [[getattr(row, name) for row in rows] for name in SHOWN]
+    there = [share(rows[1].estimate), share(rows[1].std_error, 2), rows[1].interval]
     assert found.summary().rows()[1] == {
         "smokes": "yes",
         **dict(zip(("estimate", "std_error", "95% interval"), map(str, there), strict=True)),
     }
     frame = found.to_frame()
-    cells = results(found)["cells"], command_line(found, 0.95)["cells"], dashboard(collected, found)["rows"]
-    for name, values in zip(("estimate", "std_error", "low", "high"), shown, strict=True):
+    cells = results(found, 0.95)["cells"], command_line(found, 0.95)["cells"], dashboard(collected, found)["rows"]
+    for name, values in zip(SHOWN, shown, strict=True):
         np.testing.assert_array_equal(frame.column(name).to_numpy(), values)
         for medium in cells:
             assert [cell[name] for cell in medium] == [None if np.isnan(value) else value for value in values]
@@ -61,6 +62,9 @@ def test_the_point_lies_in_the_interval_and_both_in_the_range(yes, method):
     q = 1 / (1 + np.e)
     assert (found.std_error > 0.8 * np.sqrt(q * (1 - q) / 50) / (1 - 2 * q)).all()
     assert ("none is shown" in str(found)) == (~seen).any()
+    told = {True: "the interval would end below 0%", False: "the interval would begin above 100%"}
+    reasons = ["" if there else told[bool(below)] for there, below in zip(seen, outside[0], strict=True)]
+    assert [(row.n, row.reason, row.stamp) for row in found.rows()] == [(50, reason, "") for reason in reasons]
     # Of 50 honest reports so few yes come in less than one survey of a thousand, of two categories looked at.
     assert ("than chance alone explains" in str(found)) == (binom.cdf(min(yes, 50 - yes), 50, q) * 2 < 1e-3)
 

@@ -149,10 +149,9 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
 def _told(known: Estimate, truth: Table) -> dict[str, Any]:
     """An estimate beside the truth, as plain data."""
     rows = known.rows()
-    shares = known.true_shares(truth)
-    columns = {"truth": shares, **{name: rows[name] for name in ("estimate", "low", "high")}}
-    numbers = {name: np.ravel(values).tolist() for name, values in columns.items()}
-    return {"attributes": known.attributes, "cells": known.table.cells(), **numbers}
+    numbers = {name: [getattr(row, name) for row in rows] for name in ("estimate", "low", "high")}
+    true = known.true_shares(truth).ravel().tolist()
+    return {"attributes": known.attributes, "cells": known.table.cells(), "truth": true, **numbers}
 
 
 def _collect(console: Console, survey: Path, people: list[dict[str, Any]]) -> Reports:
@@ -199,7 +198,7 @@ def _first_reports(reports: Reports) -> Grid:
 
 def _beside(known: Estimate, truth: Table) -> Grid:
     """An estimate's summary, and behind it the true shares."""
-    shares = truth.project(known.attributes).normalize().values
-    held = ["yes" if one else "no" for one in known.interval().contains(shares).ravel()]
-    truths = {"truth": [share(one) for one in shares.ravel()], "holds it": held}
+    shares = known.true_shares(truth).ravel().tolist()
+    held = ["yes" if row.holds(true) else "no" for row, true in zip(known.rows(), shares, strict=True)]
+    truths = {"truth": [share(true) for true in shares], "holds it": held}
     return laid_out(Summary(beside(known.summary().columns, truths)))

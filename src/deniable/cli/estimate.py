@@ -236,14 +236,8 @@ def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[s
 
 
 def _table(one: Estimate | Refused, level: float) -> dict[str, Any]:
-    from deniable.estimation.shown_intervals import records
-
     if isinstance(one, Refused):
         return {"n": one.n, "cells": [], "refused": one.reason}
-    labels = zip(*one.table.cells().values(), strict=True)
-    cells = [
-        {"cell": dict(zip(one.attributes, label, strict=True)), **row}
-        for label, row in zip(labels, records(one.rows(level)), strict=True)
-    ]
+    cells = [{"cell": dict(zip(one.attributes, row.cell, strict=True)), **row.numbers()} for row in one.rows(level)]
     how = {"method": one.method, "reason": one.reason, "gap": one.gap}
     return {**how, "n": one.n, "cells": cells, "notes": one.notes(level)[1:]}

@@ -266,46 +266,6 @@ class Shown:
             raise AttributeError(unknown_name(self, name))
 
 
-def of_shares(
-    cells: Columns,
-    numbers: Mapping[str, Iterable[Any]],
-    level: float,
-    notes: Sequence[str] = (),
-    title: str = "",
-    *,
-    stamp: str = "",
-) -> Summary:
-    """The layout of estimated shares, a row a cell: the attributes, the shares, their errors, one interval.
-
-    Args:
-        cells: the attributes' categories.
-        numbers: shares, among them `low` and `high`, None or NaN where there is no interval; what is not clipped stays
-            away.
-        level: the coverage of the intervals from `low` to `high`.
-        notes: what to keep in mind.
-        title: what was asked, in words.
-        stamp: whether it is simulated, or a pilot's.
-
-    >>> numbers = {"estimate": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276], "efficient": [0.25]}
-    >>> print(of_shares({"smokes": ["yes"]}, numbers, 0.95))
-    smokes  estimate  std_error    95% interval
-    yes        25.0%      1.30%  22.5% to 27.6%
-    """
-    shown: dict[str, list[Any]] = {}
-    for name, values in numbers.items():
-        if name in ("low", "unbiased", "efficient", "unclipped_low", "unclipped_high"):
-            continue
-        if name == "high":
-            ends = zip(numbers["low"], values, strict=True)
-            shown[f"{level:.0%} interval"] = [
-                Span(math.nan, math.nan) if low is None else Span(float(low), float(high)) for low, high in ends
-            ]
-        else:
-            places = 2 if name == "std_error" else 1
-            shown[name] = ["" if value is None else share(float(value), places) for value in values]
-    return Summary(beside(cells, shown), tuple(notes), title, stamp=stamp)
-
-
 def largest(values: Any, top: int) -> list[int]:
     """The places of the cells that are shown: all, in their order, or the largest `top` of more, the largest first.
 

@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from deniable.core.results import frame_of
-from deniable.core.summary import Shown, beside, of_shares, stamped_columns
+from deniable.core.rows import Row, cells_of, frame, of_shares
+from deniable.core.summary import Shown
 from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.notes.refused import Refused, shown
 from deniable.frozen import Frozen
@@ -93,34 +90,25 @@ def notes_by_group(notes: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def rows_by_group(
-    by: str, found: Mapping[Any, Estimate] | Mapping[Any, Totals], level: float, refused: Mapping[Any, str]
-) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-    """The cells of all groups, the group first, and what is told of each.
-
-    A group that is refused has what is said of it in the place of its first category, one row, without numbers; where
-    nothing is to be said, a row for each cell, so that categories stay what they are.
-    """
-    every: dict[Any, Estimate | Totals] = {}
-    every.update(found)
+    found: Mapping[Any, Estimate] | Mapping[Any, Totals], refused: Mapping[Any, Refused], level: float
+) -> tuple[Row, ...]:
+    """The rows of all groups, the group before the categories; of one that is refused, all cells without numbers."""
+    every: dict[Any, tuple[Row, ...]] = {group: one.rows(level) for group, one in found.items()}
     first = next(iter(every.values()))
-    names = list(first.table.cells())
-    cells: dict[str, list[Any]] = {name: [] for name in (by, *names)}
-    numbers: dict[str, list[float]] = {name: [] for name in first.rows(level)}
-    for group in in_order(found, refused):
-        if group in every:
-            columns = every[group].table.cells()
-            told = {name: values.tolist() for name, values in every[group].rows(level).items()}
-        else:
-            reason = refused[group]
-            columns = {name: ["" if place else reason] for place, name in enumerate(names)}
-            columns = columns if reason else first.table.cells()
-            told = dict.fromkeys(numbers, [nan] * len(columns[names[0]]))
-        cells[by] += [group] * len(columns[names[0]])
-        for name in names:
-            cells[name].extend(columns[name])
-        for name, values in told.items():
-            numbers[name].extend(values)
-    return cells, numbers
+    for group, one in refused.items():
+        every[group] = tuple(Row(row.cell, one.n, reason=one.reason, stamp=row.stamp) for row in first)
+    return tuple(row._replace(cell=(group, *row.cell)) for group in in_order(every) for row in every[group])
+
+
+def one_refusal_each(rows: Sequence[Row]) -> list[Row]:
+    """The rows for a reader: of a group that is refused one, with the reason in the place of its first category."""
+    read: list[Row] = []
+    for row in rows:
+        if not row.is_refused:
+            read.append(row)
+        elif not (read and read[-1].is_refused and read[-1].cell[0] == row.cell[0]):
+            read.append(row._replace(cell=(row.cell[0], row.reason, *[""] * (len(row.cell) - 2))))
+    return read
 
 
 def in_order(*groups: Iterable[Any]) -> list[Any]:
@@ -198,15 +186,14 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
             return [f"Details: {next(iter(alike))}."]
         return [f"Details of {', '.join(groups)}: {how}." for how, groups in alike.items()]
 
-    def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-        """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
-        reasons = {group: one.reason if told else "" for group, one in self.refused.items()}
-        return rows_by_group(self.by, self, level, reasons)
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
+        """The rows of all groups, the group before the categories."""
+        return rows_by_group(self, self.refused, level)
 
     def summary(self, level: float = 0.95) -> Summary:
         """All groups behind each other, a row a cell."""
         first = next(iter(self.values()))
-        cells, numbers = self._columns(level)
+        rows = one_refusal_each(self.rows(level))
         sizes = ", ".join(f"{first.labels.shown(self.by, group)} {found.n}" for group, found in self.every.items())
         told = [
             f"Shares of each group's own members. {f'{self.origin.kind}reports'.capitalize()}: {sizes}.",
@@ -214,7 +201,8 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
             *self._details(),
         ]
         asked = first.labels.asked([*self.attributes, self.by])
-        return of_shares(first.labels.cells(cells), numbers, level, told, asked, stamp=self.origin.stamp)
+        cells = cells_of([self.by, *self.attributes], rows)
+        return of_shares(first.labels.cells(cells), rows, level, told, asked)
 
     def totals(self, population: Mapping[Any, float] | None = None) -> GroupedTotals:
         """How many people there are in each cell of each group, with their errors.
@@ -228,22 +216,19 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame, the group in the first column: a row a cell, NaN where it is refused."""
-        cells, numbers = self._columns(level, told=False)
-        columns = stamped_columns(beside(cells, numbers), word=self.origin.stamp)
-        return frame_of(columns, next(iter(self.values())).table.backend)
+        return frame([self.by, *self.attributes], self.rows(level), next(iter(self.values())).table.backend)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every cell of every group with its interval."""
         labels = next(iter(self.values())).labels
-        cells, numbers = self._columns(level)
-        rows = list(zip(*labels.cells(cells).values(), strict=True))
-        refused = {place: row[1] for place, row in enumerate(rows) if cells[self.by][place] in self.refused}
-        names = [row[0] if place in refused else ", ".join(row) for place, row in enumerate(rows)]
-        ends = (np.array(numbers["low"]), np.array(numbers["high"]))
+        rows = one_refusal_each(self.rows(level))
+        refused = {place: row.reason for place, row in enumerate(rows) if row.is_refused}
+        cells = zip(*labels.cells(cells_of([self.by, *self.attributes], rows)).values(), strict=True)
+        names = [cell[0] if place in refused else ", ".join(cell) for place, cell in enumerate(cells)]
         return intervals_by_row(
             names,
-            numbers["estimate"],
-            ends,
+            [row.estimate for row in rows],
+            ([row.low for row in rows], [row.high for row in rows]),
             ax,
             of=f"share of each group of {self.by}",
             level=level,

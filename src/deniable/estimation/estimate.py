@@ -12,14 +12,15 @@ import numpy as np
 from deniable.core.labels import UNKNOWN, Labels
 from deniable.core.provenance import PEOPLE, Origin
 from deniable.core.randomness import SECURE, Source
-from deniable.core.results import Interval, axes, frame_of, legend
-from deniable.core.summary import Shown, beside, largest, of_shares, stamped_columns
+from deniable.core.results import Interval, axes, legend
+from deniable.core.rows import frame, of_shares, rows_of
+from deniable.core.summary import Shown, largest
 from deniable.core.table import Table
 from deniable.errors import InputError
 from deniable.estimation.intervals import Method, dispersion_at, intervals
 from deniable.estimation.notes.denominators import applies_to_all, stands_on
 from deniable.estimation.notes.fewer_than_chance import ALARM, accused, fewer_than_chance, too_few
-from deniable.estimation.shown_intervals import none_shown, shown_interval, stated_error
+from deniable.estimation.shown_intervals import none_shown, shown_interval, stated_error, why_none_shown
 from deniable.frozen import Frozen, fix, readonly
 from deniable.numerics.simplex import norm_sub
 from deniable.plotting import DARK, LIGHT, MARK, MOST_ROWS
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.results import Frame
+    from deniable.core.rows import Row
     from deniable.core.summary import Summary
     from deniable.estimation.totals import Totals
     from deniable.likelihood.covariance_operator import Dispersion
@@ -206,10 +208,10 @@ class Estimate(Shown, Frozen):
         """Sum the estimated table down to some attributes (for their errors, estimate them directly)."""
         return self.table.project(attributes)
 
-    def rows(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
-        """What is told of every cell, wherever an estimate is shown: the shares, then the same unclipped."""
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
+        """What is told of every cell, wherever an estimate is shown: in text, frames, JSON, CSV, pages and scripts."""
         interval, unclipped = self.interval(level, clip=True), self.interval(level, clip=False)
-        cells = {
+        numbers = {
             "estimate": self.shown,
             "std_error": self.std_error,
             "low": interval.low,
@@ -219,12 +221,12 @@ class Estimate(Shown, Frozen):
             "unclipped_low": unclipped.low,
             "unclipped_high": unclipped.high,
         }
-        return {name: values.ravel() for name, values in cells.items()}
+        reasons = why_none_shown(unclipped)
+        return rows_of(self.table.cells(), self.n, numbers, reasons=reasons, stamp=self.origin.stamp)
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the estimate as a data frame: a row a cell."""
-        columns = beside(self.table.cells(), self.rows(level))
-        return frame_of(stamped_columns(columns, word=self.origin.stamp), self.table.backend)
+        return frame(self.attributes, self.rows(level), self.table.backend)
 
     @property
     def details(self) -> str:
@@ -274,7 +276,7 @@ class Estimate(Shown, Frozen):
         cells = self.labels.cells(self.table.cells())
         told = [*self.notes(level), *self._detailed()]
         asked = self.labels.asked(self.attributes)
-        return of_shares(cells, self.rows(level), level, told, asked, stamp=self.origin.stamp)
+        return of_shares(cells, self.rows(level), level, told, asked)
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"

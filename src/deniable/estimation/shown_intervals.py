@@ -21,7 +21,7 @@ import numpy as np
 from deniable.estimation.intervals import critical_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,15 +63,19 @@ def stated_error(error: Array, values: Array, interval: Interval, df: float = np
     return np.where(np.isfinite(arm), kept, error)
 
 
-def records(rows: Mapping[str, Array]) -> list[dict[str, float | None]]:
-    """The rows of an estimate, one a cell, as JSON has them: None where there is no interval.
+_BELOW, _ABOVE = "end below 0%", "begin above 100%"
 
-    >>> records({"estimate": np.array([0.0, 1.0]), "low": np.array([np.nan, 0.8])})
-    [{'estimate': 0.0, 'low': None}, {'estimate': 1.0, 'low': 0.8}]
+
+def why_none_shown(unclipped: Interval) -> list[str]:
+    """Why cells have no interval, a text each: where it would lie; nothing for those that have one.
+
+    >>> from deniable.core.results import Interval
+    >>> why_none_shown(Interval(np.array([1.1, 0.1]), np.array([1.3, 0.2]), 0.95, "Wald"))
+    ['the interval would begin above 100%', '']
     """
-    columns = (np.ravel(values).tolist() for values in rows.values())
-    each = (dict(zip(rows, row, strict=True)) for row in zip(*columns, strict=True))
-    return [{name: None if np.isnan(value) else value for name, value in row.items()} for row in each]
+    ends = zip(np.ravel(unclipped.low).tolist(), np.ravel(unclipped.high).tolist(), strict=True)
+    beyond = (_BELOW if high < 0 else _ABOVE if low > 1 else "" for low, high in ends)
+    return [where and f"the interval would {where}" for where in beyond]
 
 
 def none_shown(cells: Sequence[str], unclipped: Interval, but: Collection[str] = ()) -> list[str]:
@@ -86,7 +90,7 @@ def none_shown(cells: Sequence[str], unclipped: Interval, but: Collection[str] =
     >>> none_shown(["no", "yes"], far)
     ['Too few reports to tell the share of yes: the 95% interval would end below 0%, so none is shown.']
     """
-    sides = (unclipped.high < 0, "end below 0%"), (unclipped.low > 1, "begin above 100%")
+    sides = (unclipped.high < 0, _BELOW), (unclipped.low > 1, _ABOVE)
     for outside, where in sides:
         beyond = [cell for cell, far in zip(cells, np.ravel(outside), strict=True) if far]
         named = [cell for cell in beyond if cell not in but]

@@ -9,31 +9,36 @@ GroupedTotals: how many people there are in each cell of each public group.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.results import Interval, frame_of, intervals_by_row
-from deniable.core.summary import Shown, Summary, beside, stamped_columns
+from deniable.core.results import Interval, intervals_by_row
+from deniable.core.rows import SHOWN, columns_of, frame, rows_of
+from deniable.core.summary import Shown, Summary
 from deniable.core.table import Table
 from deniable.errors import InputError
-from deniable.estimation.by_group import by_group, rows_by_group
+from deniable.estimation.by_group import by_group, one_refusal_each, rows_by_group
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.text import counted, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.core.results import Frame
+    from deniable.core.rows import Row
+    from deniable.estimation.by_group import Grouped
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.notes.refused import Refused
 
     Array = NDArray[np.float64]
-    from deniable.estimation.by_group import Grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,7 @@ class Totals(Shown, Frozen):
 
     Attributes:
         table: how many in each cell; where the shares are negative, so are these.
+        n: how many reports covered the table.
         population: how many there are altogether.
         covariance: of the cells, written out.
         df: degrees of freedom behind it.
@@ -49,6 +55,7 @@ class Totals(Shown, Frozen):
     """
 
     table: Table
+    n: int
     population: float
     covariance: Array
     df: float
@@ -69,24 +76,22 @@ class Totals(Shown, Frozen):
         half = critical_value(1 - level, self.df) * self.std_error
         return Interval(self.values - half, self.values + half, level, "Wald")
 
-    def rows(self, level: float = 0.95) -> dict[str, Array]:
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
         """What is told of every cell."""
         low, high = self.interval(level)
-        told = {"total": self.values, "std_error": self.std_error, "low": low, "high": high}
-        return {name: values.ravel() for name, values in told.items()}
+        told = {"estimate": self.values, "std_error": self.std_error, "low": low, "high": high}
+        return rows_of(self.table.cells(), self.n, told, stamp=self.table.origin.stamp)
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the totals as a data frame: a row a cell."""
-        columns = stamped_columns(beside(self.table.cells(), self.rows(level)), word=self.table.origin.stamp)
-        return frame_of(columns, self.table.backend)
+        return frame(self.table.attributes, self.rows(level), self.table.backend, SHOWN, value="total")
 
     def summary(self, level: float = 0.95) -> Summary:
         """The totals, a row a cell."""
-        # Nobody is interested in parts of a person; `to_frame` has them.
-        numbers = {name: np.rint(values).astype(np.int64).tolist() for name, values in self.rows(level).items()}
+        columns = _whole(self.table.attributes, self.rows(level))
         notes = (f"{self.population:,.0f} people: {self.reason}.",)
         origin = self.table.origin
-        return Summary({**self.table.cells(), **numbers}, (*notes, *origin.note), stamp=origin.stamp)
+        return Summary(columns, (*notes, *origin.note), stamp=origin.stamp)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every cell's total with its interval."""
@@ -97,6 +102,14 @@ class Totals(Shown, Frozen):
 
     def __repr__(self) -> str:
         return f"<Totals of {' x '.join(self.table.attributes)}: {self.population:,.0f} people>"
+
+
+def _whole(names: Sequence[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Rows of totals as columns of whole people: nobody is interested in parts of one. A frame has them."""
+    return {
+        name: [value if not isinstance(value, float) or isnan(value) else round(value) for value in values]
+        for name, values in columns_of(names, rows, SHOWN, value="total").items()
+    }
 
 
 def totals(estimate: Estimate, population: float | None = None) -> Totals:
@@ -128,7 +141,7 @@ def totals(estimate: Estimate, population: float | None = None) -> Totals:
         known = sampling.margins is not None and sampling.inside is None
         reason = "known, weights being raked to it" if known else "the sum of the weights, with its own error"
     values = Table(domain, size * shares, estimate.table.backend, estimate.origin)
-    return Totals(values, size, covariance, estimate.covariance.df, reason)
+    return Totals(values, estimate.n, size, covariance, estimate.covariance.df, reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +151,12 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
     Attributes:
         by: the public attribute.
         totals: the groups' totals, in the order of the groups.
-        refused: what is said of the groups of which too few have answered.
+        refused: the groups of which too few have answered, and what stands in their place.
     """
 
     by: str
     totals: Mapping[Any, Totals]
-    refused: Mapping[Any, str] = field(default_factory=dict)
+    refused: Mapping[Any, Refused] = field(default_factory=dict)
 
     def __getitem__(self, group: Any) -> Totals:
         return self.totals[group]
@@ -159,35 +172,30 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
         """The disguised attributes."""
         return next(iter(self.values())).table.attributes
 
-    def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-        """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
-        return rows_by_group(self.by, self, level, self.refused if told else dict.fromkeys(self.refused, ""))
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
+        """The rows of all groups, the group before the categories."""
+        return rows_by_group(self, self.refused, level)
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame: a row a cell, the group in the first column."""
-        first, columns = next(iter(self.values())).table, beside(*self._columns(level, told=False))
-        return frame_of(stamped_columns(columns, word=first.origin.stamp), first.backend)
+        backend = next(iter(self.values())).table.backend
+        return frame([self.by, *self.attributes], self.rows(level), backend, SHOWN, value="total")
 
     def summary(self, level: float = 0.95) -> Summary:
         """All groups behind each other, a row a cell."""
-        cells, numbers = self._columns(level)
-        # Nobody is interested in parts of a person; `to_frame` has them.
-        whole = {
-            name: [math.nan if math.isnan(value) else round(value) for value in values]
-            for name, values in numbers.items()
-        }
+        columns = _whole([self.by, *self.attributes], one_refusal_each(self.rows(level)))
         sizes = ", ".join(f"{group} {found.population:,.0f}" for group, found in self.items())
         reasons = " / ".join(dict.fromkeys(found.reason for found in self.values()))
         origin = next(iter(self.values())).table.origin
         notes = (f"People by {self.by}: {sizes} ({reasons}).", *origin.note)
-        return Summary({**cells, **whole}, notes, stamp=origin.stamp)
+        return Summary(columns, notes, stamp=origin.stamp)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the total of every cell of every group with its interval."""
-        cells, numbers = self._columns(level)
-        labels = [", ".join(filter(None, map(str, row))) for row in zip(*cells.values(), strict=True)]
-        ends = (np.array(numbers["low"]), np.array(numbers["high"]))
-        return intervals_by_row(labels, numbers["total"], ends, ax, of="people", level=level, bars=True)
+        rows = one_refusal_each(self.rows(level))
+        labels = [", ".join(filter(None, map(str, row.cell))) for row in rows]
+        ends = ([row.low for row in rows], [row.high for row in rows])
+        return intervals_by_row(labels, [row.estimate for row in rows], ends, ax, of="people", level=level, bars=True)
 
     def __repr__(self) -> str:
         return f"<Totals of {' x '.join(self.attributes)} by {self.by}: {counted(len(self), 'group')}>"
@@ -221,4 +229,4 @@ def grouped_totals(estimates: Grouped, population: Mapping[Any, float] | None = 
         sizes = population
     parts = ((group, (found, sizes[group])) for group, found in estimates.items())
     totals = by_group(estimates.by, parts, lambda part: part[0].totals(part[1]))
-    return GroupedTotals(estimates.by, totals, {group: one.reason for group, one in estimates.refused.items()})
+    return GroupedTotals(estimates.by, totals, estimates.refused)

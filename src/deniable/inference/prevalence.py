@@ -22,12 +22,13 @@ from deniable.channels.channel import Channel
 from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.domain import Domain
 from deniable.core.input_coercion import row_labels
-from deniable.core.results import Interval, frame_of, intervals_by_row
-from deniable.core.summary import Shown, beside, of_shares
+from deniable.core.results import Interval, intervals_by_row
+from deniable.core.rows import SHOWN, cells_of, frame, of_shares, rows_of
+from deniable.core.summary import Shown
 from deniable.core.table import Table
 from deniable.designs.observation import Observation
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
-from deniable.estimation.by_group import in_order, notes_by_group, rows_by_group
+from deniable.estimation.by_group import notes_by_group, one_refusal_each, rows_by_group
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
     from deniable.core.domain import Category
     from deniable.core.results import Frame
+    from deniable.core.rows import Row
     from deniable.core.summary import Summary
     from deniable.sampling.read_sampling import Column
 
@@ -314,19 +316,23 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
         base = next(iter(self.groups)) if baseline is None else baseline
         return [self.difference(group, base) for group in self.groups if group != base]
 
-    def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-        """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
-        reasons = {group: one.reason if told else "" for group, one in self.refused.items()}
+    @property
+    def _headings(self) -> list[str]:
         (name,) = next(iter(self.groups.values())).attributes
-        return rows_by_group("group" if name != "group" else "group of", self.groups, level, reasons)
+        return ["group" if name != "group" else "group of", name]
+
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
+        """The rows of all groups, the group before the category."""
+        return rows_by_group(self.groups, self.refused, level)
 
     def to_frame(self) -> Frame:
         """Write the estimates as a data frame: a row a group and category, NaN where a group is refused."""
-        return frame_of(beside(*self._columns(0.95, told=False)))
+        return frame(self._headings, self.rows())
 
     def summary(self, level: float = 0.95) -> Summary:
         """Every group's categories, a row each."""
-        return of_shares(*self._columns(level), level, self.notes(level))
+        rows = one_refusal_each(self.rows(level))
+        return of_shares(cells_of(self._headings, rows), rows, level, self.notes(level))
 
     def notes(self, level: float = 0.95) -> list[str]:
         """What to keep in mind of which groups, a sentence each."""
@@ -337,24 +343,19 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every group's categories with their intervals; of two categories only the last, which says it all."""
-        labels: list[str] = []
-        values, low, high = list[float](), list[float](), list[float]()
-        instead: dict[int, str] = {}
-        for group in in_order(self.groups, self.refused):
-            if group in self.refused:
-                instead[len(labels)] = self.refused[group].reason
-                labels, values, low, high = [*labels, str(group)], [*values, np.nan], [*low, np.nan], [*high, np.nan]
-                continue
-            one = self.groups[group]
-            ends = one.interval(level)
-            (categories,) = one.table.cells().values()
-            last = len(categories) - 1 if len(categories) == 2 else 0
-            labels += [f"{group}: {category}" for category in categories[last:]]
-            values += one.values.ravel()[last:].tolist()
-            low += ends.low.ravel()[last:].tolist()
-            high += ends.high.ravel()[last:].tolist()
-        of = "share of respondents"
-        return intervals_by_row(labels, values, (low, high), ax, of=of, level=level, bars=True, instead=instead)
+        (variable,) = next(iter(self.groups.values())).table.domain.values()
+        first = variable.categories[0] if len(variable) == 2 else None
+        rows = [row for row in one_refusal_each(self.rows(level)) if row.is_refused or row.cell[1] != first]
+        return intervals_by_row(
+            [str(row.cell[0]) if row.is_refused else f"{row.cell[0]}: {row.cell[1]}" for row in rows],
+            [row.estimate for row in rows],
+            ([row.low for row in rows], [row.high for row in rows]),
+            ax,
+            of="share of respondents",
+            level=level,
+            bars=True,
+            instead={place: row.reason for place, row in enumerate(rows) if row.is_refused},
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -411,19 +412,20 @@ class Difference(Shown, Frozen):
         above = _combine(high_a - a, b - low_b, r)
         return Interval(d - below, d + above, level, "Wilson intervals combined (MOVER)")
 
-    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
+        """What is told of every category."""
         low, high = self.interval(level)
-        told = {"difference": self.values, "std_error": self.std_error, "low": low, "high": high}
-        return {name: values.ravel() for name, values in told.items()}
+        told = {"estimate": self.values, "std_error": self.std_error, "low": low, "high": high}
+        return rows_of(self.first.table.cells(), self.first.n + self.second.n, told)
 
     def to_frame(self) -> Frame:
         """Write the differences as a data frame: a row a category."""
-        return frame_of(beside(self.first.table.cells(), self._numbers(0.95)))
+        return frame(self.first.attributes, self.rows(), numbers=SHOWN, value="difference")
 
     def summary(self, level: float = 0.95) -> Summary:
         """Every category's difference, a row each."""
         notes = (f"{self.a} less {self.b}; differences of shares.",)
-        return of_shares(self.first.table.cells(), self._numbers(level), level, notes)
+        return of_shares(self.first.table.cells(), self.rows(level), level, notes, value="difference")
 
     def __repr__(self) -> str:
         return f"<Difference between {self.a!r} and {self.b!r}>"

@@ -7,11 +7,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from deniable.core.labels import UNKNOWN, Labels
 from deniable.core.provenance import PEOPLE, Origin
-from deniable.core.summary import Span, Stamp, share
+from deniable.core.summary import Stamp, share
 from deniable.estimation.notes.refused import Refused
 from deniable.reporting.charts import chart, strengths
 from deniable.reporting.describe_disguise import disguised
@@ -239,9 +237,8 @@ def _card(estimate: Shares, truth: Table | None, level: float, name: str, labels
         return Card(_named(estimate.attributes, labels), _in_place(estimate))
     columns = _columns(estimate.summary(level))
     if truth is not None:
-        shares = estimate.true_shares(truth)
-        marks = np.where(estimate.interval(level).contains(shares), "", " (outside)")
-        texts = [f"{share(one)}{mark}" for one, mark in zip(shares.ravel(), marks.ravel(), strict=True)]
+        known = zip(estimate.rows(level), estimate.true_shares(truth).ravel().tolist(), strict=True)
+        texts = [f"{share(true)}{'' if row.holds(true) else ' (outside)'}" for row, true in known]
         columns = (*columns, ("truth", texts, True))
     grid = Grid(estimate.stands_on, columns)
     svg = chart(estimate, truth=truth, level=level, name=name)
@@ -292,8 +289,7 @@ def _grouped(found: Grouped | Refused, level: float, labels: Labels) -> list[Blo
 
 def _shares(estimate: Estimate, level: float) -> list[str]:
     """Every cell's share with its interval."""
-    cells = zip(estimate.shown.ravel(), *map(np.ravel, estimate.interval(level, clip=True)), strict=True)
-    return [f"{share(value)} ({Span(low, high)})" for value, low, high in cells]
+    return [f"{share(row.estimate)} ({row.interval})" for row in estimate.rows(level)]
 
 
 def _associations(pairs: Pairs, origin: Origin) -> list[Block]:
@@ -370,8 +366,8 @@ def _in_place(refused: Refused, of: str = "") -> Text:
 
 def held_by(estimate: Estimate, truth: Table, level: float = 0.95) -> tuple[int, int]:
     """How many of an estimate's intervals hold the true share, and out of how many."""
-    shares = estimate.true_shares(truth)
-    return int(estimate.interval(level).contains(shares).sum()), shares.size
+    shares = estimate.true_shares(truth).ravel().tolist()
+    return sum(row.holds(true) for row, true in zip(estimate.rows(level), shares, strict=True)), len(shares)
 
 
 def _named(names: Sequence[str], labels: Labels) -> str:

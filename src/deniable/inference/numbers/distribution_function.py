@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.randomness import Seeded
-from deniable.core.results import Interval, axes, frame_of, legend
-from deniable.core.summary import Shown, Summary, beside, of_shares, stamped_columns
+from deniable.core.results import Interval, axes, legend
+from deniable.core.rows import frame, of_shares, rows_of
+from deniable.core.summary import Shown, Summary, stamp_of
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.stamped import stamped
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.results import Frame
+    from deniable.core.rows import Row
     from deniable.core.table import Table
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.report_sources import Collected
@@ -116,10 +118,12 @@ class Distribution(Shown, Frozen):
         # Where some stand aside, the functionals told are deviations from the value.
         return readonly(self.efficient - self.told.values)
 
-    def _numbers(self, level: float) -> dict[str, Array]:
+    def rows(self, level: float = 0.95) -> tuple[Row, ...]:
+        """What is told of every point."""
         band = self.interval(level)
-        columns = {"estimate": self.values, "efficient": self.efficient, "std_error": self.std_error}
-        return {**columns, "low": band.low, "high": band.high}
+        numbers = {"estimate": self.values, "efficient": self.efficient, "std_error": self.std_error}
+        numbers |= {"low": band.low, "high": band.high}
+        return rows_of(self._places(), self.known.n, numbers, stamp=stamp_of(self.notes))
 
     def _places(self) -> dict[str, list[Any]]:
         heading = f"{self.read.variable.name} {'at most' if self.read.edges is None else 'below'}"
@@ -127,14 +131,15 @@ class Distribution(Shown, Frozen):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the function as a data frame: a row a point."""
-        return frame_of(stamped_columns(beside(self._places(), self._numbers(level)), self.notes))
+        numbers = ("estimate", "efficient", "std_error", "low", "high")
+        return frame([*self._places()], self.rows(level), numbers=numbers)
 
     def summary(self, level: float = 0.95) -> Summary:
         """A row a point, and what to keep in mind."""
         told = f"Shares up to each category, from {self.known.n} reports; the intervals hold all of them at once, with "
         notes = [f"{told}probability {level:.0%}."]
         notes += self.known.left_out(self.read)
-        return of_shares(self._places(), self._numbers(level), level, [*notes, *self.known.warnings, *self.notes])
+        return of_shares(self._places(), self.rows(level), level, [*notes, *self.known.warnings, *self.notes])
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95, truth: Table | None = None) -> Axes:
         """Draw the function with its band; the truth beside it where it is known (in a simulation)."""

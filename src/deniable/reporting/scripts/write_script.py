@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.rows import LEVEL
 from deniable.designs.reports.debiased_columns import scores
 from deniable.device.privacy_statement import rounded_up
 from deniable.errors import InputError
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     from pathlib import Path
 
-LEVEL = 0.95
 _ENTRIES = 3500  # numbers of a script, of about 20 letters each: a text that people look into
 _A_CELL = 8  # numbers of a table that is there by its sums
 _GAP = 1e-9  # nats that the likelihood may be short: much less than a printed digit shows
@@ -151,14 +151,13 @@ def _summed(reports: Reports, names: list[str]) -> ScriptTable | Refused:
 
 def _told(found: Estimate) -> dict[str, Any]:
     """What a table is about, and our own numbers."""
-    rows = found.rows(LEVEL)
-    columns = [rows.get(name, rows["estimate"]) for name in ("estimate", "efficient", "std_error", "low", "high")]
+    rows = [(row.estimate, row.efficient, row.std_error, row.low, row.high) for row in found.rows(LEVEL)]
     cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
     return {
         "attributes": found.attributes,
         "asked": found.origin.titled(found.labels.asked(found.attributes) or " and ".join(found.attributes)),
         "cells": tuple(", ".join(cell) for cell in cells),
-        "found": np.stack([np.ravel(column) for column in columns], axis=1),
+        "found": np.array(rows),
     }
 
 

@@ -25,13 +25,14 @@ from starlette.routing import Route
 from deniable.collection.bearer_tokens import ANALYST, opens
 from deniable.collection.shown_state import Shown
 from deniable.collection.simulated_marks import has_others
+from deniable.core.rows import LEVEL
 from deniable.errors import DeniableError, StoreError
 from deniable.extensions.blocks.block_endpoint import BlockApi
 from deniable.extensions.paired.partner_endpoint import PairApi
 from deniable.web.api.health import Health
 from deniable.web.api.openapi import document
 from deniable.web.api.post_reports import Ingest
-from deniable.web.api.results_endpoint import LEVEL, estimates, level_of, results_csv, told
+from deniable.web.api.results_endpoint import estimates, level_of, results_csv, told
 from deniable.web.api.token_endpoint import Admission
 from deniable.web.dashboard.cache import Kept
 from deniable.web.dashboard.worker_process import Desk

@@ -12,12 +12,12 @@ from deniable.collection.load_reports import stored_reports
 from deniable.collection.simulated_marks import origin_in
 from deniable.core.csv_injection import plain
 from deniable.core.markup import comma_separated_rows
+from deniable.core.rows import LEVEL, NUMBERS
 from deniable.core.summary import STAMPED
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.corrected_words import correction_notes
 from deniable.estimation.notes.refused import Refused, shown
-from deniable.estimation.shown_intervals import records
 from deniable.inference.corrected_words import corrected_words
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.web.dashboard.worker_process import Surveyed
 
-LEVEL = 0.95
 _COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
-_NUMBERS = ("estimate", "std_error", "low", "high", "unbiased", "efficient", "unclipped_low", "unclipped_high")
 
 
 def results(
@@ -115,7 +113,6 @@ def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
 def _table(found: Estimate | Refused, level: float) -> dict[str, Any]:
     if isinstance(found, Refused):
         return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason, "cells": []}
-    labels = zip(*found.table.cells().values(), strict=True)
     return {
         "attributes": list(found.attributes),
         "reports": found.n,
@@ -123,9 +120,7 @@ def _table(found: Estimate | Refused, level: float) -> dict[str, Any]:
         "reason": found.reason,
         "gap": found.gap,
         "notes": list(found.summary(level).notes),
-        "cells": [
-            {"categories": list(label), **row} for label, row in zip(labels, records(found.rows(level)), strict=True)
-        ],
+        "cells": [{"categories": list(row.cell), **row.numbers()} for row in found.rows(level)],
     }
 
 
@@ -139,14 +134,14 @@ def results_csv(found: dict[str, Any]) -> str:
     Of reports that are simulated, or a pilot's, every line says so.
     """
     stamp = [found["origin"]["stamp"]] if found["origin"]["stamp"] else []
-    rows: list[list[Any]] = [["attributes", "categories", "reports", *_NUMBERS, *([STAMPED] if stamp else [])]]
+    rows: list[list[Any]] = [["attributes", "categories", "reports", *NUMBERS, *([STAMPED] if stamp else [])]]
     for table in found["tables"]:
         attributes = plain(" * ".join(table["attributes"]))
         if "refused" in table:
-            rows.append([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS)), *stamp])
+            rows.append([attributes, table["refused"], table["reports"], *([""] * len(NUMBERS)), *stamp])
         for cell in table["cells"]:
             labels = plain(" * ".join(map(str, cell["categories"])))
-            rows.append([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS), *stamp])
+            rows.append([attributes, labels, table["reports"], *(cell[name] for name in NUMBERS), *stamp])
     for correction in found["corrections"]:
         rows += _corrected(correction, stamp)
     return comma_separated_rows(rows)
@@ -161,4 +156,4 @@ def _corrected(correction: dict[str, Any], stamp: Sequence[str]) -> list[list[An
         p = test["reason"] if test["p"] is None else f"p = {test['p']:.2g} ({test['method']})"
         told.append((test["attribute"], f"{why}: answers alike? {p}"))
     n = correction["before"] + correction["after"]
-    return [[plain(name), plain(text), n, *([""] * len(_NUMBERS)), *stamp] for name, text in told]
+    return [[plain(name), plain(text), n, *([""] * len(NUMBERS)), *stamp] for name, text in told]

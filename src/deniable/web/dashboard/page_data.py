@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from math import ceil, log10
+from math import ceil, log10, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.collection.load_reports import stored_reports
 from deniable.core.labels import UNKNOWN
-from deniable.core.summary import of_shares
+from deniable.core.rows import LEVEL, SHOWN, Row, cells_of, of_shares
 from deniable.core.table import Table
 from deniable.designs.distance_to_best import nearness
 from deniable.device.epsilon import epsilon_of
@@ -26,7 +26,6 @@ from deniable.errors import DeniableError, EstimationError, InputError, NotCover
 from deniable.estimation.by_group import Grouped
 from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.refused import Refused, answers_about, shown, too_few
-from deniable.estimation.shown_intervals import records
 from deniable.inference.corrected_words import corrected_words
 from deniable.inference.hypothesis_tests.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.hypothesis_tests.independence import independence
@@ -35,7 +34,7 @@ from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.data_quality import alarms, fewest_published
 from deniable.reporting.describe_disguise import disguised
 from deniable.reporting.scripts.write_script import SCRIPTS, write_script
-from deniable.web.api.results_endpoint import LEVEL, estimated, tabulated
+from deniable.web.api.results_endpoint import estimated, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +80,6 @@ def _rounded(number: float) -> int:
 
 MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
-_NUMBERS = ("estimate", "std_error", "low", "high")
 _DRAWING = threading.Lock()  # matplotlib's settings are global
 Shares = TypeVar("Shares", bound="Estimate | Grouped")
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
@@ -143,9 +141,8 @@ def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
     """An estimate beside what the reports say as they came, a row a cell; or what stands in its place."""
     if isinstance(found, Refused):
         return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason}
-    rows = {name: values for name, values in found.rows(LEVEL).items() if name in _NUMBERS}
-    labels = zip(*found.table.cells().values(), strict=True)
-    widths = rows["high"] - rows["low"]
+    rows = found.rows(LEVEL)
+    widths = [row.high - row.low for row in rows]
     raw, away = _raw(reports, found)
     return {
         "attributes": list(found.attributes),
@@ -154,8 +151,7 @@ def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
         "precision": "" if np.isnan(widths).all() else precision(float(np.nanmax(widths)) / 2, reports.n),
         "notes": [*found.summary(LEVEL).notes, *away],
         "rows": [
-            {"label": list(label), "raw": share, **row}
-            for label, share, row in zip(labels, raw, records(rows), strict=True)
+            {"label": list(row.cell), "raw": share, **row.numbers(SHOWN)} for share, row in zip(raw, rows, strict=True)
         ],
     }
 
@@ -165,11 +161,14 @@ def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) 
 
     What is kept are categories; they are put into words as they are shown, in the language that is asked for.
     """
-    names, rows = table["attributes"], table["rows"]
-    cells = labels.cells({name: [row["label"][place] for row in rows] for place, name in enumerate(names)})
-    raw = {"as it came": [row["raw"] for row in rows]}
-    numbers = {name: [row[name] for row in rows] for name in _NUMBERS}
-    return of_shares(cells, {**raw, **numbers}, level, table["notes"])
+    rows = [_kept_row(row, table["reports"]) for row in table["rows"]]
+    cells = labels.cells(cells_of(table["attributes"], rows))
+    return of_shares(cells, rows, level, table["notes"], raw=[row["raw"] for row in table["rows"]])
+
+
+def _kept_row(row: Mapping[str, Any], n: int) -> Row:
+    numbers: dict[str, Any] = {name: nan if row[name] is None else row[name] for name in SHOWN}
+    return Row(tuple(row["label"]), n, **numbers)
 
 
 def pairs_of(found: Mapping[str, Any], labels: Labels = UNKNOWN) -> Summary:
