@@ -25,6 +25,7 @@ from scipy.sparse import csr_array
 from test_results import RESULTS, reports, uncovered
 
 import deniable as dn
+from deniable.aims.aim import AIMS
 from deniable.aims.assumed_truth import Guess
 from deniable.aims.contrasts import Contrasts
 from deniable.channels.bitmask import Bitmask
@@ -244,6 +245,7 @@ OTHERS = {
     "MadeFor": lambda: dn.MadeFor(["a", "mean(b)"]),
     "OfEvidence": lambda: _only_pairs().dispersion,
     "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
+    **{f"Wanted {kind}": partial(dn.read_wanted, AIMS[kind].example) for kind in AIMS},
     "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
     "DelsarteCertificate": lambda: dn.floor(DOMAIN, ["a", "b", "c"], 3.0).certificate,
     "HypercontractiveCertificate": lambda: HypercontractiveCertificate(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.aims.aim import asked_of, matrix_of
+from deniable.aims.aim import asked_of, made, matrix_of
 from deniable.aims.parse import gathered
 from deniable.errors import InputError, UnknownAttributeError, UnknownCategoryError
 
@@ -89,7 +89,9 @@ def test_lists_are_read_as_tables_and_lifted_to_the_whole_domain():
     ("make", "error"),
     [
         (lambda: gathered([]), "nothing is wanted"),
-        (lambda: dn.Wanted("sum", ("age",)), "not 'sum'"),
+        (lambda: dn.read_wanted("sum(age)"), "wants 'sum', which is none of 'association', 'cdf'"),
+        (lambda: made("mean", ("age", "sex"), 1.0, {}), "is about one attribute"),
+        (lambda: made("difference", ("age",), 1.0, {}), "is about two attributes, not 'age'"),
         (dn.Wanted.table, "name each attribute"),
         (lambda: dn.Wanted.table("age", "age"), "name each attribute"),
         (lambda: dn.Wanted.shares("age", weight=0), "above 0"),

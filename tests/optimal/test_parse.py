@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import deniable as dn
-from deniable.aims.category_scores import counts_as
+from deniable.aims.category_scores import category_scores
 from deniable.aims.parse import gathered
 from deniable.errors import InputError
 
@@ -21,6 +21,7 @@ TEXTS = [
     "ranges(age; 20..30, 30..40)",
     "difference(age by sex)",
     "difference(age by sex; groups F..M; scores 0 1 3) weight 2",
+    "mean(age; scores 0.1 - 1e-09) weight 0.12345678901234566",
     "association(age, sex)",
 ]
 
@@ -73,9 +74,9 @@ def test_what_is_not_understood_says_what_would_be(text):
 
 
 def test_bins_count_as_their_middles_and_what_is_no_number_stands_aside():
-    assert counts_as(DOMAIN["pay"]) == [0.0, 20.0, 40.0]
-    assert counts_as(dn.Variable("n", ("0", "1", "7", "(prefer not to say)"))) == [0.0, 1.0, 7.0, None]
-    assert counts_as(dn.Variable("mood", ("bad", "so-so", "good"))) == [0.0, 1.0, 2.0]
+    assert category_scores(DOMAIN["pay"]) == [0.0, 20.0, 40.0]
+    assert category_scores(dn.Variable("n", ("0", "1", "7", "(prefer not to say)"))) == [0.0, 1.0, 7.0, None]
+    assert category_scores(dn.Variable("mood", ("bad", "so-so", "good"))) == [0.0, 1.0, 2.0]
     aside = dn.Domain({"n": ("0", "1", "2", "(prefer not to say)")})
     rows = dn.Wanted.mean("n").rows(aside)
     assert rows.tolist() == [[0.0, 0.5, 1.0, 0.0], [0.5, 0.5, 0.5, 0.0]]  # N and D of the quotient
@@ -86,5 +87,5 @@ def test_a_channel_for_a_mean_with_some_aside_tells_that_mean():
     design = dn.Optimal(domain, "mean(n)", 1.0)
     table = dn.Table(domain, [0.2, 0.3, 0.4, 0.1])
     reports = design.simulate(table, 200_000, source=dn.Seeded(2))
-    found = dn.mean(reports, "n", scores=counts_as(domain["n"]))
+    found = dn.mean(reports, "n", scores=category_scores(domain["n"]))
     assert abs(found.value - 1.1 / 0.9) < 7 * found.std_error

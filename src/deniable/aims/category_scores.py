@@ -1,9 +1,9 @@
-"""What categories count as where a mean is wanted, and where bins begin and end: for planning, not for estimates.
+"""What categories count as where nobody gives scores, and where bins begin and end.
 
 Categories that are numbers, or written like numbers, count as themselves. Bins (named as survey files name them,
 "< 18", "18 to < 65", ">= 65") count as their middles; one without an end is taken to be as wide as its neighbour. What
 is neither, such as "prefer not to say" beside numbers, stands aside: a mean is then that of the others. Where no
-category is a number, the answers count as 0, 1, 2, ... in their order.
+category is a number, the answers count as 0, 1, 2, ... in their order; yes counts more than no, whichever comes first.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from deniable.core.bins import bin_ends
+from deniable.core.category_order import says_yes_first
 from deniable.device.protocol.answer_encoding import NOT_ASKED, SKIPPED
 
 if TYPE_CHECKING:
     from deniable.core.domain import Category, Variable
 
 
-def counts_as(variable: Variable) -> list[float | None]:
+def category_scores(variable: Variable) -> list[float | None]:
     """A number for every category; None for one that stands aside.
 
     >>> from deniable.core.domain import Variable
-    >>> counts_as(Variable("age", ("< 20", "20 to < 40", ">= 40"))), counts_as(Variable("mood", ("bad", "good")))
-    ([10.0, 30.0, 50.0], [0.0, 1.0])
-    >>> counts_as(Variable("mood", ("bad", "good", "prefer not to say")))
+    >>> category_scores(Variable("age", ("< 20", "20 to < 40", ">= 40")))
+    [10.0, 30.0, 50.0]
+    >>> category_scores(Variable("mood", ("bad", "good", "prefer not to say")))
     [0.0, 1.0, None]
+    >>> category_scores(Variable("smokes", ("yes", "no")))
+    [1.0, 0.0]
     """
     ends = _ends(variable)
     sizes: list[float | None]
@@ -35,19 +38,22 @@ def counts_as(variable: Variable) -> list[float | None]:
         sizes = [_number(category) for category in variable.categories]
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
-        answers = [category not in (SKIPPED, NOT_ASKED) for category in variable.categories]
-        if sum(answers) < 2:
+        answers = [category for category in variable.categories if category not in (SKIPPED, NOT_ASKED)]
+        if len(answers) < 2:
             return [float(code) for code in range(len(variable))]
-        return [float(sum(answers[:code])) if counts else None for code, counts in enumerate(answers)]
+        rising = answers[::-1] if says_yes_first(answers) else answers
+        return [float(rising.index(each)) if each in answers else None for each in variable.categories]
     return sizes
 
 
-def bounds_of(variable: Variable) -> list[float]:
+def category_bounds(variable: Variable) -> list[float]:
     """Where the categories begin and end, one more than they are: of bins as they say, else steps of one.
 
     >>> from deniable.core.domain import Variable
-    >>> bounds_of(Variable("age", ("< 20", "20 to < 40", ">= 40"))), bounds_of(Variable("mood", ("bad", "good")))
-    ([0.0, 20.0, 40.0, 60.0], [0.0, 1.0, 2.0])
+    >>> category_bounds(Variable("age", ("< 20", "20 to < 40", ">= 40")))
+    [0.0, 20.0, 40.0, 60.0]
+    >>> category_bounds(Variable("mood", ("bad", "good")))
+    [0.0, 1.0, 2.0]
     """
     ends = _ends(variable)
     if ends is None or None in ends:

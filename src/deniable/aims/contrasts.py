@@ -63,7 +63,7 @@ class Contrasts(Frozen):
             if one.is_whole:
                 names = self.ordered(one.attributes)
                 share = Fraction(one.weight) / prod(len(self.domain[name]) for name in names)
-                for inside in [names] if one.kind == "association" else subsets(names):
+                for inside in one.even_sets(names):
                     found[inside] = found.get(inside, Fraction(0)) + share
         return found
 

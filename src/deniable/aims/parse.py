@@ -15,20 +15,17 @@ each with " weight 2" behind it, where its variances shall count more than other
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from deniable.aims.aim import Wanted
+from deniable.aims.aim import AIMS, Wanted
 from deniable.errors import InputError
+from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
 _WEIGHT = re.compile(r"(?P<body>.*\S)\s+weight\s+(?P<weight>\S+)", re.DOTALL)
-_CALL = re.compile(r"(?P<kind>[a-z]+)\s*\((?P<inside>.*)\)", re.DOTALL)
-_WAY_OUT = (
-    'write for example "sex * smokes", "mean(age)", "cdf(age)", "quantiles(age; 0.25 0.5)", "ranges(age; 20..40)", '
-    '"difference(income by sex)" or "association(sex, smokes)", with " weight 2" behind where it counts more'
-)
+_CALL = re.compile(r"(?P<kind>[a-z_]+)\s*\((?P<inside>.*)\)", re.DOTALL)
 
 
 def gathered(wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]]) -> tuple[Wanted, ...]:
@@ -47,22 +44,27 @@ def gathered(wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]]) -> t
 def read_wanted(text: str) -> Wanted:
     """Read one wanted number, or some that belong together.
 
-    >>> read_wanted("quantiles(age; 0.25 0.5)").options
-    ((0.25, 0.5),)
+    >>> read_wanted("quantiles(age; 0.25 0.5)").options["levels"]
+    (0.25, 0.5)
     >>> read_wanted("difference(income by sex; scores 1 2 4)").attributes
     ('income', 'sex')
     """
     weighted = _WEIGHT.fullmatch(text.strip())
     body = weighted["body"] if weighted else text.strip()
-    weight = _numbers(weighted["weight"], text)[0] if weighted else 1.0
-    call = _CALL.fullmatch(body)
-    if call is None:
-        names = _names(body, "*", text)
-        return Wanted.table(*names, weight=weight)
-    if call["kind"] not in _READERS:
-        raise InputError(f"there is no {call['kind']!r} to be wanted in {text!r}; {_WAY_OUT}", wanted=text)
-    first, *more = (part.strip() for part in call["inside"].split(";"))
-    return _READERS[call["kind"]](first, more, weight, text)
+    plain = Call(text, body, ())
+    if weighted:
+        plain = plain._replace(weight=plain.numbers(weighted["weight"])[0])
+    found = _CALL.fullmatch(body)
+    if found is None:
+        return Wanted.table(*plain.names("*"), weight=plain.weight)
+    first, *more = (part.strip() for part in found["inside"].split(";"))
+    call = plain._replace(first=first, more=tuple(more))
+    if found["kind"] == "shares":  # the table of one attribute
+        call.options()
+        return Wanted.shares(*call.names(), weight=call.weight)
+    if found["kind"] not in AIMS:
+        raise plain.refused(f"wants {found['kind']!r}, which is none of {listed(sorted(AIMS))}")
+    return AIMS[found["kind"]].parse(call)
 
 
 def _read(one: Wanted | str | Sequence[str]) -> Wanted:
@@ -71,104 +73,71 @@ def _read(one: Wanted | str | Sequence[str]) -> Wanted:
     return read_wanted(one) if isinstance(one, str) else Wanted.table(*one)
 
 
-def _names(part: str, between: str, text: str) -> list[str]:
-    names = [name.strip() for name in part.split(between)]
-    if not all(names) or any(sign in name for name in names for sign in "()*;"):
-        raise InputError(f"{text!r} names no wanted numbers; {_WAY_OUT}", wanted=text)
-    return names
+def _way_out() -> str:
+    *others, last = (f'"{AIMS[kind].example}"' for kind in sorted(AIMS))
+    return f'write for example {", ".join(others)} or {last}, with " weight 2" behind where it counts more'
 
 
-def _numbers(part: str, text: str) -> list[float]:
-    try:
-        found = [float(number) for number in part.replace(",", " ").split()]
-    except ValueError:
-        found = []
-    if not found:
-        raise InputError(f"{part!r} in {text!r} should be numbers; {_WAY_OUT}", wanted=text)
-    return found
+class Call(NamedTuple):
+    """What stands between the brackets of a wanted number, for `Wanted.parse`.
 
+    Attributes:
+        text: all of it, which refusals show.
+        first: what stands before the first semicolon.
+        more: the parts between semicolons behind it.
+        weight: what stands behind the brackets.
+    """
 
-def _ends(part: str, text: str) -> list[tuple[str, str]]:
-    pairs = [tuple(end.strip() for end in pair.split("..")) for pair in part.split(",")]
-    if not all(len(pair) == 2 and all(pair) for pair in pairs):
-        raise InputError(f"{part!r} in {text!r} should be pairs such as 20..40; {_WAY_OUT}", wanted=text)
-    return [(first, last) for first, last in pairs]
+    text: str
+    first: str
+    more: tuple[str, ...]
+    weight: float = 1.0
 
+    def refused(self, why: str) -> InputError:
+        """What is raised where it makes no sense."""
+        return InputError(f"{self.text!r} {why}; {_way_out()}", wanted=self.text)
 
-def _options(more: Sequence[str], known: Sequence[str], text: str) -> dict[str, str]:
-    found = {}
-    for part in more:
-        word, _, rest = part.partition(" ")
-        if word not in known or word in found:
-            raise InputError(f"{part!r} in {text!r} is not known here; {_WAY_OUT}", wanted=text)
-        found[word] = rest
-    return found
+    def names(self, between: str | None = None) -> tuple[str, ...]:
+        """The attributes, with this sign between them; one without a sign."""
+        names = [name.strip() for name in self.first.split(between or ";")]
+        if not all(names) or any(sign in name for name in names for sign in "()*;"):
+            raise self.refused("names no wanted numbers")
+        if between is None and "," in self.first:
+            raise self.refused("is about one attribute, not several")
+        return tuple(names)
 
+    def options(self, *known: str, bare: bool = False) -> Mapping[str, str]:
+        """What stands behind each known word; behind "", what has no word before it, if that may be."""
+        found: dict[str, str] = {}
+        for part in self.more:
+            word, _, rest = part.partition(" ")
+            word, rest = (word, rest) if word in known or not bare else ("", part)
+            if word not in (*known, *([""] if bare else [])) or word in found:
+                raise self.refused(f"has {part!r}, which is not known here")
+            found[word] = rest
+        return found
 
-def _whole(make: Callable[..., Wanted]) -> Callable[[str, Sequence[str], float, str], Wanted]:
-    def read(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-        _options(more, (), text)
-        return make(*_names(first, ",", text), weight=weight)
+    def numbers(self, part: str) -> tuple[float, ...]:
+        """Numbers with spaces or commas between them."""
+        try:
+            found = [float(number) for number in part.replace(",", " ").split()]
+        except ValueError:
+            found = []
+        if not found:
+            raise self.refused(f"has {part!r} where numbers should stand")
+        return tuple(found)
 
-    return read
+    def scores(self, given: Mapping[str, str]) -> tuple[float | None, ...] | None:
+        """Numbers behind the word "scores", if it is there; "-" for a category that stands aside."""
+        if "scores" not in given:
+            return None
+        parts = given["scores"].replace(",", " ").split()
+        known = iter(self.numbers(" ".join(part for part in parts if part != "-")))
+        return tuple(None if part == "-" else next(known) for part in parts)
 
-
-def _single(first: str, text: str) -> str:
-    (name,) = _names(first, ";", text)
-    if "," in name:
-        raise InputError(f"{text!r} is about one attribute, not several; {_WAY_OUT}", wanted=text)
-    return name
-
-
-def _shares(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-    _options(more, (), text)
-    return Wanted.shares(_single(first, text), weight=weight)
-
-
-def _cdf(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-    _options(more, (), text)
-    return Wanted.cdf(_single(first, text), weight=weight)
-
-
-def _mean(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-    given = _options(more, ("scores",), text)
-    scores = _numbers(given["scores"], text) if given else None
-    return Wanted.mean(_single(first, text), scores=scores, weight=weight)
-
-
-def _quantiles(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-    plain = [part for part in more if not part.startswith("edges")]
-    given = _options([part for part in more if part not in plain], ("edges",), text)
-    if len(plain) > 1:
-        raise InputError(f"{plain[1]!r} in {text!r} is not known here; {_WAY_OUT}", wanted=text)
-    levels = _numbers(plain[0], text) if plain else [0.5]
-    edges = _numbers(given["edges"], text) if given else None
-    return Wanted.quantiles(_single(first, text), levels, edges=edges, weight=weight)
-
-
-def _ranges(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-    if len(more) != 1:
-        raise InputError(f"{text!r} does not say from where to where; {_WAY_OUT}", wanted=text)
-    return Wanted.ranges(_single(first, text), _ends(more[0], text), weight=weight)
-
-
-def _difference(first: str, more: Sequence[str], weight: float, text: str) -> Wanted:
-    given = _options(more, ("scores", "groups"), text)
-    of, by, *rest = (*(name.strip() for name in first.split(" by ")), "")
-    if not of or not by or any(rest):
-        raise InputError(f"{text!r} does not say of what and by which groups; {_WAY_OUT}", wanted=text)
-    scores = _numbers(given["scores"], text) if "scores" in given else None
-    groups = _ends(given["groups"], text) if "groups" in given else None
-    return Wanted.difference(of, by, groups=groups, scores=scores, weight=weight)
-
-
-_READERS: dict[str, Callable[[str, Sequence[str], float, str], Wanted]] = {
-    "table": _whole(Wanted.table),
-    "association": _whole(Wanted.association),
-    "shares": _shares,
-    "mean": _mean,
-    "cdf": _cdf,
-    "quantiles": _quantiles,
-    "ranges": _ranges,
-    "difference": _difference,
-}
+    def pairs(self, part: str) -> tuple[tuple[str, str], ...]:
+        """Pairs of categories, such as 20..40, with commas between them."""
+        pairs = [tuple(end.strip() for end in pair.split("..")) for pair in part.split(",")]
+        if not all(len(pair) == 2 and all(pair) for pair in pairs):
+            raise self.refused(f"has {part!r} where pairs such as 20..40 should stand")
+        return tuple((first, last) for first, last in pairs)

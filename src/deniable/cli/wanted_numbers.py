@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def asked(texts: Sequence[str], known: Sequence[str]) -> tuple[list[list[str]], list[Wanted]]:
     """Tables, as the names of their attributes, and other numbers, in the language of survey files."""
+    from deniable.aims.aim import AIMS
     from deniable.aims.parse import read_wanted
-    from deniable.inference.numbers.aim_estimates import TOLD
 
     tables, numbers = [], []
     for text in texts:
@@ -37,13 +37,14 @@ def asked(texts: Sequence[str], known: Sequence[str]) -> tuple[list[list[str]], 
             tables.append(split(text))
             continue
         one = read_wanted(text)
-        if one.kind == "table":
+        if one.is_table:
             tables.append(list(one.attributes))
-        elif one.kind in TOLD:
+        elif one.estimator is not None:
             numbers.append(one)
         else:
+            told = (kind for kind in sorted(AIMS) if AIMS[kind].estimator is not None)
             raise InputError(
-                f"{text!r} is no number that is told here; there are {listed(TOLD)}, and tables such as a,b. The "
+                f"{text!r} is no number that is told here; there are {listed(told)}, and tables such as a,b. The "
                 f"table of {listed(one.attributes)} has what is asked for",
                 wanted=text,
             )

@@ -13,7 +13,7 @@ from deniable.core.summary import Shown, Summary
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.hypothesis_tests.rao_scott import NONE, untested
-from deniable.inference.numbers.mean import fieller
+from deniable.inference.measures.two_by_two import fieller
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

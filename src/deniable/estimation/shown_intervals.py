@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _LONGEST = 2.5  # times an arm of the normal interval: how long an arm may be
 
 
-def shown_interval(unclipped: Interval, values: Array, least: float = 0.0, most: float = 1.0) -> Interval:
+def shown_interval(
+    unclipped: Interval, values: Array, least: float | Array = 0.0, most: float | Array = 1.0
+) -> Interval:
     """The hull of each point and of what a range leaves of its interval; NaN where it leaves nothing.
 
     >>> from deniable.core.results import Interval

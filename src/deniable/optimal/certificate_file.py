@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from deniable.aims.aim import Wanted
+from deniable.aims.aim import made
 from deniable.aims.contrasts import Contrasts
 from deniable.core.domain import Domain
 from deniable.device.epsilon import exp_below
@@ -134,12 +134,5 @@ def contrasts_to_dict(contrasts: Contrasts) -> dict[str, Any]:
 
 def contrasts_from_dict(known: Mapping[str, Any]) -> Contrasts:
     """The same, as it was written."""
-    wanted = tuple(
-        Wanted(one["kind"], tuple(one["attributes"]), float(one["weight"]), _tuples(one["options"]))
-        for one in known["wanted"]
-    )
-    return Contrasts(Domain(known["domain"]), wanted)
-
-
-def _tuples(written: Any) -> Any:
-    return tuple(map(_tuples, written)) if isinstance(written, list) else written
+    wanted = (made(one["kind"], one["attributes"], float(one["weight"]), one["options"]) for one in known["wanted"])
+    return Contrasts(Domain(known["domain"]), tuple(wanted))

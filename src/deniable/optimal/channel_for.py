@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.aims.aim import Wanted, made_for
+from deniable.aims.aim import Wanted, channel_rows
 from deniable.aims.parse import gathered
 from deniable.channels.best_channel import best_channel
 from deniable.errors import ConvergenceError, PrecisionError
@@ -48,10 +48,10 @@ class MadeFor(Frozen):
         """The channel of a question with so much epsilon."""
         inside = [one for one in self.wanted if set(one.attributes) <= set(question)]
         # Of its own table alone, sets of the best size are as good as can be.
-        others = [one for one in inside if one.kind != "table" or set(one.attributes) != set(question)]
+        others = [one for one in inside if not one.is_table or set(one.attributes) != set(question)]
         if others and question.cells <= LARGEST:
             try:
-                return optimal_channel(made_for(question, inside), epsilon)
+                return optimal_channel(channel_rows(question, inside), epsilon)
             except (ConvergenceError, PrecisionError):
                 pass  # what is found for every question is the next best
         return best_channel(question.cells, epsilon, "least_variance")

@@ -63,7 +63,7 @@ def judged(design: Design, purpose: Purpose) -> list[Judged]:
     """Every wanted item: at even shares, or over all populations of the guess, each with its weight."""
     told = _told(design, purpose)
     return [
-        _closed(design, purpose, one, told) if told and one.kind == "table" else _one(design, purpose, one)
+        _closed(design, purpose, one, told) if told and one.is_table else _one(design, purpose, one)
         for one in purpose.wanted
     ]
 
@@ -74,7 +74,7 @@ def _told(design: Design, purpose: Purpose) -> dict[tuple[str, ...], float] | No
     small = len(design.ballots) == 1 or max(channel.inputs for channel in channels) <= EFFICIENT_CELLS
     if purpose.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
         return None
-    tables = tuple(one for one in purpose.wanted if one.kind == "table" and set(one.attributes) <= set(design.domain))
+    tables = tuple(one for one in purpose.wanted if one.is_table and set(one.attributes) <= set(design.domain))
     return told_of_sets(Contrasts(design.domain, tables), asked_through(design), design.chances) if tables else None
 
 
@@ -112,14 +112,14 @@ def _at(design: Design, purpose: Purpose, one: Wanted) -> Judged:
     except (NotCoveredError, UnknownAttributeError):
         return _NOTHING
     if design.pairs_reports:
-        return _paired(design, purpose, one, observations) if one.kind == "table" and len(names) == 1 else _NOTHING
+        return _paired(design, purpose, one, observations) if one.is_table and len(names) == 1 else _NOTHING
     evidence, truth = expected_evidence(design, purpose.truth, purpose.n, names)
     shares = truth.project(names).values.ravel()
     rows, own = one.rows(design.domain, shares) / np.sqrt(one.weight), one.own_rows(design.domain, shares)
     if evidence.cells <= EFFICIENT_CELLS:
         both = expected_variances(evidence, truth.values, np.concatenate([rows, own]))
         variances = None if both is None else both[: len(rows)]
-    elif one.kind == "table":
+    elif one.is_table:
         # Too many cells to be pooled: those of the reports that cover the table.
         variances = estimate(observations, names, method="inversion").dispersion.variances.ravel()
         both = np.concatenate([variances, variances])

@@ -342,7 +342,7 @@ def _solved(
     also: Mapping[str, Design] | None,
 ) -> Forecast:
     """The plan for as many respondents as the recommended design needs; which one that is may depend on them."""
-    if not any(one.kind == "table" for one in asked):
+    if not any(one.is_table for one in asked):
         raise InputError(
             f"{in_words(asked, known)} are no shares, whose error would say how many respondents are needed: say how "
             f"many there will be, plan(domain, epsilon, n=2000), or --n 2000"
@@ -387,7 +387,7 @@ def _made(make: Callable[[Purpose], Design | None], purpose: Purpose) -> Design 
 
 def _judge(name: str, design: Design, purpose: Purpose) -> Candidate:
     parts = judged(design, purpose)
-    shares = [part.worst for one, part in zip(purpose.wanted, parts, strict=True) if one.kind == "table"]
+    shares = [part.worst for one, part in zip(purpose.wanted, parts, strict=True) if one.is_table]
     return Candidate(
         name,
         design,

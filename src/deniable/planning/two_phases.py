@@ -66,14 +66,14 @@ def second_phase(
         raise InputError(f"a level lies between 0 and 1, not {level!r}", level=level)
     kept, alone = [], []
     for one in gathered(wanted):
-        if one.kind == "table" and len(one.attributes) == _PAIR and not looks_dependent(reports, one.attributes, level):
+        if one.is_table and len(one.attributes) == _PAIR and not looks_dependent(reports, one.attributes, level):
             alone += [(name, one.weight) for name in one.attributes]
         else:
             kept.append(one)
-    looked_at = [one.attributes for one in gathered(wanted) if one.kind == "table" and len(one.attributes) == _PAIR]
+    looked_at = [one.attributes for one in gathered(wanted) if one.is_table and len(one.attributes) == _PAIR]
     for said in differing(reports, looked_at, ASSOCIATED):
         warnings.warn(said, SourcesDifferWarning, stacklevel=2)
-    told = {name for one in kept if one.kind == "table" for name in one.attributes}
+    told = {name for one in kept if one.is_table for name in one.attributes}
     weights: dict[str, float] = {}
     for name, weight in alone:
         weights[name] = max(weight, weights.get(name, 0.0))

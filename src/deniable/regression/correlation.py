@@ -30,7 +30,7 @@ from deniable.designs.reports.reports import Reports
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.stamped import stamped
-from deniable.inference.numbers.ordered_attribute import category_scores
+from deniable.inference.numbers.ordered_attribute import sizes_of
 from deniable.regression.cross_moments import Voices, Wanted, pool, voices_of, voices_of_columns
 from deniable.regression.data_source import check_there
 from deniable.regression.formula import as_pandas, column_of
@@ -236,7 +236,7 @@ def _of_reports(reports: Reports, x: str, y: str, channels: Mapping[str, Channel
     if not hidden:
         raise InputError(f"neither {x!r} nor {y!r} is an attribute of the design; correlate public columns as a frame")
     spoken = voices_of(reports, hidden)
-    counts = {name: category_scores(spoken.asked[name]) for name in hidden}
+    counts = {name: sizes_of(spoken.asked[name]) for name in hidden}
     return _Heard(public_of(reports), spoken.voices, counts, spoken.n, spoken.used)
 
 
@@ -247,7 +247,7 @@ def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None
         raise InputError(f"channels names {listed(strangers)}, which are not correlated here")
     columns = [disguised(name, column_of(data, name), channel) for name, channel in known.items()]
     voices = voices_of_columns(columns, len(data))
-    counts = {column.name: category_scores(Variable(column.name, column.labels)) for column in columns}
+    counts = {column.name: sizes_of(Variable(column.name, column.labels)) for column in columns}
     return _Heard(data, voices, counts, len(data), columns=tuple(columns))
 
 

@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 
 import deniable as dn
 from deniable.errors import EstimationError, InputError
-from deniable.inference.numbers.mean import fieller
+from deniable.inference.measures.two_by_two import fieller
 from deniable.inference.numbers.ordered_attribute import ordered
 
 K = 11

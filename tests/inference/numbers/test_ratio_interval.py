@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import deniable as dn
-from deniable.inference.numbers.mean import fieller
+from deniable.inference.measures.two_by_two import fieller
 from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
 
 DOMAIN = dn.Domain({"group": ["a", "b"], "score": [0, 1, 2, 3, 10]})

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.aims.aim import Wanted, asked_of, made_for
+from deniable.aims.aim import Wanted, asked_of, channel_rows
 from deniable.aims.assumed_truth import Guess
 from deniable.aims.contrasts import Contrasts
 from deniable.aims.default_aims import in_words
@@ -335,12 +335,12 @@ def _balanced(task: _Task, candidates: Sequence[Question]) -> tuple[NDArray[np.f
 def _made_for_them(task: _Task, epsilon: float) -> list[Question]:
     """Questions through channels that are made for what is wanted of them."""
     asked, items = task.asked, task.items
-    sets = dict.fromkeys(tuple(n for n in asked if n in one.attributes) for one in items if one.kind != "table")
+    sets = dict.fromkeys(tuple(n for n in asked if n in one.attributes) for one in items if not one.is_table)
     sizes = dict.fromkeys(sets, _MADE) | ({asked.names: _MADE_TOGETHER} if asked.names not in sets else {})
     found = []
     for names, most in sizes.items():
         inside = [one for one in items if set(one.attributes) <= set(names)]
-        if asked.project(names).cells <= most and any(one.kind != "table" or one.attributes != names for one in inside):
+        if asked.project(names).cells <= most and any(not one.is_table or one.attributes != names for one in inside):
             # Of its own table alone, sets of the best size are as good as can be, at even shares.
             found += _made(task, names, inside, epsilon)
     return found
@@ -361,7 +361,7 @@ def _made(task: _Task, names: tuple[str, ...], wanted: Sequence[Wanted], epsilon
     truths = [None] if task.guess is None else [Table(part, one.shares(part)) for one in task.guess.populations]
     found = []
     for truth in truths:
-        rows, shares = made_for(part, wanted, truth), None if truth is None else truth.values
+        rows, shares = channel_rows(part, wanted, truth), None if truth is None else truth.values
         try:
             found.append(Question(names, optimal_channel(rows, epsilon, shares)))
         except (ConvergenceError, PrecisionError):

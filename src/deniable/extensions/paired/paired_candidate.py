@@ -29,7 +29,7 @@ def make(purpose: Purpose) -> Paired | None:
     """
     if any(len(variable) > 2 for variable in purpose.asked.values()):
         return None
-    if not any(one.kind == "table" and len(one.attributes) == 1 for one in purpose.wanted):
+    if not any(one.is_table and len(one.attributes) == 1 for one in purpose.wanted):
         return None
     truth, epsilon = purpose.truth, purpose.epsilon
     expected: dict[str, list[float]] = {}

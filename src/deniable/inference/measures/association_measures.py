@@ -36,7 +36,7 @@ from deniable.inference.measures.delta_method import (
 from deniable.inference.measures.information_interval import with_likely
 from deniable.inference.measures.inverted_intervals import MOST_CELLS, Inverted
 from deniable.inference.measures.phi_squared import information, null_mean, null_spread, phi_squared
-from deniable.inference.numbers.ordered_attribute import all_left_out, category_scores
+from deniable.inference.numbers.ordered_attribute import all_left_out, sizes_of
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -231,7 +231,8 @@ def correlation(
     Args:
         estimate: a two-way table.
         scores: a number for every category of the first and of the second attribute, None for one that takes no part;
-            None for all takes the categories themselves where they are numbers, else 0, 1, 2, ... of those that answer.
+            None for all takes what categories count as: numbers as themselves, bins as their middles, else 0, 1, 2, ...
+            of those that answer.
         method: "delta" or "bootstrap".
         replicates: for "bootstrap".
         source: for "bootstrap".
@@ -241,7 +242,7 @@ def correlation(
     given = [None, None] if scores is None else list(scores)
     if len(given) != 2:
         raise InputError(f"scores are given for both attributes, or None for one of them; not {scores!r}")
-    scored = [category_scores(variable, part) for variable, part in zip(variables, given, strict=True)]
+    scored = [sizes_of(variable, part) for variable, part in zip(variables, given, strict=True)]
     counting = [np.flatnonzero(~np.isnan(each)) for each in scored]
     (u, v), inner = (each[places] for each, places in zip(scored, counting, strict=True)), np.ix_(*counting)
     whole = [len(places) for places in counting] == [len(variable) for variable in variables]

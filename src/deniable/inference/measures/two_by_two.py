@@ -155,24 +155,23 @@ def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> 
     return plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more).kept(*within)
 
 
-def ratio_between(a: float, b: float, *, var: tuple[float, float], cov: float, z: float) -> tuple[float, float]:
-    """The least and the largest ratio A / B of two numbers that are not negative.
+def fieller(a: float, b: float, cov: NDArray[np.float64], z2: float, *, least: float = -np.inf) -> tuple[float, float]:
+    """The least and the largest ratio A / B, for a squared critical value; `least` is 0 where neither is negative.
 
-    >>> ratio_between(4.0, 2.0, var=(0.0, 0.0), cov=0.0, z=1.96)
-    (2.0, 2.0)
-    >>> ratio_between(4.0, 0.1, var=(1.0, 1.0), cov=0.0, z=1.96)[1]
+    >>> fieller(2.0, 1.0, np.diag([0.01, 0.0]), 4.0)
+    (1.8, 2.2)
+    >>> fieller(4.0, 0.1, np.eye(2), 4.0, least=0.0)[1]
     inf
     """
     # c2 rho^2 - 2 c1 rho + c0 <= 0
-    c2, c1, c0 = b**2 - z**2 * var[1], a * b - z**2 * cov, a**2 - z**2 * var[0]
-    within = c1**2 - c2 * c0
-    if c2 > 0 and b > 0:  # B is surely above zero: what lies between two roots
-        root = float(np.sqrt(max(within, 0.0)))
+    c2, c1, c0 = b**2 - z2 * float(cov[1, 1]), a * b - z2 * float(cov[0, 1]), a**2 - z2 * float(cov[0, 0])
+    root = float(np.sqrt(max(c1**2 - c2 * c0, 0.0)))
+    if c2 > 0 and (b > 0 or least < 0):  # B is surely not zero: what lies between two roots
         low, high = (c1 - root) / c2, (c1 + root) / c2
-        return (max(low, 0.0), high) if high > 0 else (0.0, np.inf)
-    if c2 <= 0 < c0 and a > 0:  # A surely is: all but what lies between two roots, the smaller of which is below zero
-        return c0 / (c1 + float(np.sqrt(max(within, 0.0)))), np.inf
-    return 0.0, np.inf
+        return (max(low, least), high) if high > least else (least, np.inf)
+    if least == 0 and c2 <= 0 < c0 and a > 0:  # A surely is: all above the larger of two roots, the other is below zero
+        return c0 / (c1 + root), np.inf
+    return least, np.inf
 
 
 def risk_ratio_ends(estimate: Estimate, a: int, b: int, k: int) -> Callable[[float], tuple[float, float]]:
@@ -186,11 +185,11 @@ def risk_ratio_ends(estimate: Estimate, a: int, b: int, k: int) -> Callable[[flo
         slope[other] += table[own, k]
         slopes.append(slope)
     of = estimate.covariance
-    var = float(of.quadratic(slopes[0])), float(of.quadratic(slopes[1]))
-    both = float(((of @ slopes[0]) * slopes[1]).sum())
+    both = ((of @ slopes[0]) * slopes[1]).sum()
+    cov = np.array([[of.quadratic(slopes[0]), both], [both, of.quadratic(slopes[1])]])
 
     def ends(level: float) -> tuple[float, float]:
-        z = float(critical_value(1 - level, of.df))
-        return ratio_between(float(top), float(bottom), var=var, cov=both, z=z)
+        z2 = float(critical_value(1 - level, of.df)) ** 2
+        return fieller(float(top), float(bottom), cov, z2, least=0.0)
 
     return ends

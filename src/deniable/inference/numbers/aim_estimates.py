@@ -10,12 +10,15 @@ what they count as, those functions ask for scores; a survey has been planned by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.aims.category_scores import counts_as
+from deniable.aims.aim import lifted
+from deniable.aims.category_scores import category_scores
 from deniable.core.results import Interval
 from deniable.core.summary import Shown, Summary, number
 from deniable.estimation.intervals import critical_value
@@ -23,25 +26,26 @@ from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.numbers.distribution_function import cdf
-from deniable.inference.numbers.functionals_of_reports import Options, lifted, only
+from deniable.inference.numbers.functionals_of_reports import Known, Options, known_of
 from deniable.inference.numbers.mean import mean
 from deniable.inference.numbers.ordered_attribute import ordered
 from deniable.inference.numbers.quantile import quantile
 from deniable.plotting import intervals_by_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Unpack
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.aims.aim import Wanted
+    from deniable.aims.kinds.mean import Mean
+    from deniable.aims.kinds.quantiles import Quantiles
     from deniable.core.domain import Variable
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.report_sources import Collected
 
-TOLD = ("mean", "quantiles", "cdf", "ranges")
+Row = tuple[str, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,8 @@ def wanted_numbers(
     rows: list[tuple[str, str, float, float, float]] = []
     notes: dict[str, None] = {}
     for one in wanted:
-        if one.kind in TOLD:
-            told, known = _rows(source, one, level, options)
+        if one.estimator is not None:
+            told, known = resolve_name(one.estimator)(_asked(source, one, options), one, level)
             rows += [(str(one), *row) for row in told]
             notes |= dict.fromkeys(known)
     if not rows:
@@ -109,51 +113,82 @@ def wanted_numbers(
     return WantedNumbers(texts, which, values, low, high, level, tuple(notes))
 
 
-Row = tuple[str, float, float, float]
+class Asked(NamedTuple):
+    """What an estimator of a wanted number is given.
+
+    Attributes:
+        known: what is known of its attributes.
+        source: the estimate or the reports that tell of it.
+        options: how respondents were drawn, where the source does not know it.
+    """
+
+    known: Known
+    source: Estimate | Collected
+    options: Options
 
 
-def _rows(source: Estimate | Collected, one: Wanted, level: float, options: Options) -> tuple[list[Row], Sequence[str]]:
-    """Which of its numbers, each with its interval, and what must be known of them."""
+Told = tuple[list[Row], Sequence[str]]  # which of its numbers, each with its interval, and what must be known of them
+
+
+def _asked(source: Estimate | Collected, one: Wanted, options: Options) -> Asked:
+    known = known_of(source, one.attributes, options)
+    return Asked(known, source, options) if known.estimate is None else Asked(known, known.estimate, Options())
+
+
+def of_mean(asked: Asked, one: Mean, level: float) -> Told:
+    """What `mean` says."""
     (name,) = one.attributes
-    known, variable = only(source, name, options)
-    told_by, drawn = (known.estimate, Options()) if known.estimate is not None else (source, options)
-    if one.kind == "mean":
-        scores, counted = (one.options[0], ()) if one.options else _scores(one, variable)
-        found = mean(told_by, name, scores=scores, **drawn)
-        low, high = found.interval(level)
-        return [("", found.value, float(low), float(high))], (*counted, *found.warnings)
-    if one.kind == "quantiles":
-        levels, *given = one.options
-        edges = given[0] if given else None
-        in_bins = edges is not None or ordered(variable).edges is not None
-        scores, counted = (None, ()) if in_bins else _scores(one, variable)
-        several = quantile(told_by, levels, name, scores=scores, edges=edges, **drawn)
-        which = [f"{each:g}" for each in levels]
-        if counted:  # one of the categories, which has a name
-            places = {size: category for category, size in zip(variable.categories, scores or (), strict=True)}
-            which = [f"{each} ({places[value]})" for each, value in zip(which, several.values.tolist(), strict=True)]
-        notes = [note for each in several.measures for note in each.warnings]
-        return _zipped(which, several.values, several.interval(level)), (*counted, *notes)
-    if one.kind == "cdf":
-        function = cdf(told_by, name, **drawn)
-        named = "up to" if function.read.edges is None else "below"
-        which = [f"{named} {_said(end)}" for end in function.at]
-        return _zipped(which, function.values, function.interval(level)), function.known.warnings
-    rows = one.rows(known.domain.project([name])) / np.sqrt(one.weight)
-    told = known.tell(lifted(known.domain, name, rows.T))
-    values = np.clip(told.values, 0.0, 1.0)
+    scores, counted = _scores(one, asked.known.domain[name]) if one.scores is None else (one.scores, ())
+    found = mean(asked.source, name, scores=scores, **asked.options)
+    low, high = found.interval(level)
+    return [("", found.value, float(low), float(high))], (*counted, *found.warnings)
+
+
+def of_quantiles(asked: Asked, one: Quantiles, level: float) -> Told:
+    """What `quantile` says; one of the categories, where these are no bins, has its name."""
+    (name,) = one.attributes
+    variable = asked.known.domain[name]
+    in_bins = one.edges is not None or ordered(variable).edges is not None
+    scores, counted = (None, ()) if in_bins else _scores(one, variable)
+    several = quantile(asked.source, one.levels, name, scores=scores, edges=one.edges, **asked.options)
+    which = [f"{each:g}" for each in one.levels]
+    if counted:
+        places = {size: category for category, size in zip(variable.categories, scores or (), strict=True)}
+        which = [f"{each} ({places[value]})" for each, value in zip(which, several.values.tolist(), strict=True)]
+    notes = [note for each in several.measures for note in each.warnings]
+    return _zipped(which, several.values, several.interval(level)), (*counted, *notes)
+
+
+def of_cdf(asked: Asked, one: Wanted, level: float) -> Told:
+    """What `cdf` says."""
+    function = cdf(asked.source, one.attributes[0], **asked.options)
+    named = "up to" if function.read.edges is None else "below"
+    which = [f"{named} {_said(end)}" for end in function.at]
+    return _zipped(which, function.values, function.interval(level)), function.known.warnings
+
+
+def of_shares(asked: Asked, one: Wanted, level: float) -> Told:
+    """What reports say of linear functionals, with score intervals."""
+    known, own = asked.known, asked.known.domain.project(one.attributes)
+    rows, places = one.own_rows(own), np.arange(1.0, own.cells + 1)
+    if not np.allclose(rows, one.own_rows(own, places / places.sum())):
+        raise TypeError(f"{one} is not linear in the shares: its kind has to name an estimator of its own")
+    told = known.tell(lifted(known.domain, one.attributes, rows).T)
+    least, most = rows.min(axis=1), rows.max(axis=1)
+    values = np.clip(told.values, least, most)
     if known.estimate is not None:
-        values = rows @ known.table.sum(axis=tuple(i for i, other in enumerate(known.domain) if other != name))
+        beside = tuple(axis for axis, name in enumerate(known.domain) if name not in own)
+        table = known.table.sum(axis=beside).transpose(np.argsort(np.argsort(known.domain.axes(own))))
+        values = rows @ table.ravel()
     ends = Interval(*told.interval(critical_value(1 - level, known.df) ** 2), level, "score interval")
-    which = [f"{first} to {last}" for first, last in one.options]
-    return _zipped(which, values, shown_interval(ends, values)), known.warnings
+    return _zipped(one.which(own), values, shown_interval(ends, values, least, most)), known.warnings
 
 
 def _scores(one: Wanted, variable: Variable) -> tuple[list[float | None] | None, tuple[str, ...]]:
     """What categories count as that nobody gave a number, and that they do; nothing where they are numbers."""
     if not np.isnan(ordered(variable).scores).any():
         return None, ()
-    sizes = counts_as(variable)
+    sizes = category_scores(variable)
     every = zip(variable.categories, sizes, strict=True)
     counted = [f"{category} counts as {size:g}" for category, size in every if size is not None]
     return sizes, (f'{one}: {", ".join(counted)}, unless "; scores" says otherwise.',)

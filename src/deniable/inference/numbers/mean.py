@@ -28,6 +28,7 @@ from deniable.estimation.notes.stamped import stamped
 from deniable.frozen import readonly
 from deniable.inference.attribute_pairs import Missing, answers_of, check_missing, pair
 from deniable.inference.measures.delta_method import Measure
+from deniable.inference.measures.two_by_two import fieller
 from deniable.inference.numbers.functionals_of_reports import Known, Numbers, Options, Told, lifted, only
 from deniable.inference.numbers.ordered_attribute import Ordered, Scores, left_out, ordered
 from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
@@ -255,11 +256,8 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
     return Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends).kept(*within)
 
 
-_ENDLESS = (-np.inf, np.inf)
-
-
 def _endless(_level: float) -> tuple[float, float]:
-    return _ENDLESS
+    return -np.inf, np.inf
 
 
 def _score_ends(told: Told, df: float, level: float) -> tuple[float, float]:
@@ -275,18 +273,3 @@ def _score_ratio_ends(
 
 def _ratio_ends(values: tuple[float, float], cov: tuple[float, ...], df: float, level: float) -> tuple[float, float]:
     return fieller(*values, np.reshape(cov, (2, 2)), critical_value(1 - level, df) ** 2)
-
-
-def fieller(top: float, bottom: float, cov: Array, z2: float) -> tuple[float, float]:
-    """All m with (top - m bottom)^2 <= z2 Var(top - m bottom), where that is an interval; else no ends.
-
-    >>> fieller(2.0, 1.0, np.diag([0.01, 0.0]), 4.0)
-    (1.8, 2.2)
-    """
-    # m^2 (bottom^2 - z2 v11) - 2 m (top bottom - z2 v01) + top^2 - z2 v00 <= 0
-    lead = bottom**2 - z2 * cov[1, 1]
-    middle = top * bottom - z2 * cov[0, 1]
-    root = middle**2 - lead * (top**2 - z2 * cov[0, 0])
-    if lead <= 0 or root < 0:
-        return _ENDLESS
-    return float((middle - np.sqrt(root)) / lead), float((middle + np.sqrt(root)) / lead)

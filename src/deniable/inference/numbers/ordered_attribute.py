@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.aims.category_scores import category_scores
 from deniable.core.bins import bin_ends, bins_in_order
-from deniable.core.category_order import says_yes_first
 from deniable.core.input_coercion import by_category, has_labels, in_order
 from deniable.device.protocol.answer_encoding import NOT_ASKED, SKIPPED
 from deniable.errors import InputError
@@ -110,25 +110,17 @@ def ordered(variable: Variable, scores: Scores | None = None, edges: Sequence[fl
     return Ordered(variable, readonly(np.array(counting)), readonly(np.full(len(counting), np.nan)), None)
 
 
-def category_scores(variable: Variable, scores: Scores | None = None) -> NDArray[np.float64]:
-    """What each category counts as, NaN for one that takes no part; where only the order is known, 0, 1, 2, ...
-
-    Yes counts more than no, whichever is listed first.
+def sizes_of(variable: Variable, scores: Scores | None = None) -> NDArray[np.float64]:
+    """The scores of all categories, by default what they count as; NaN for one that takes no part.
 
     >>> from deniable.core.domain import Variable
-    >>> category_scores(Variable("trust", ("none", "some", "full", "prefer not to say"))).tolist()
+    >>> sizes_of(Variable("trust", ("none", "some", "full", "prefer not to say"))).tolist()
     [0.0, 1.0, 2.0, nan]
-    >>> category_scores(Variable("smokes", ("yes", "no"))).tolist()
-    [1.0, 0.0]
     """
-    read = ordered(variable, scores)
-    found = np.full(len(variable), np.nan)
+    if scores is None:
+        return np.array(category_scores(variable), dtype=np.float64)
+    read, found = ordered(variable, scores), np.full(len(variable), np.nan)
     found[read.places] = read.scores
-    if np.isnan(read.scores).any():
-        rising = np.arange(len(read.places), dtype=np.float64)
-        found[read.places] = (
-            rising[::-1] if says_yes_first([variable.categories[place] for place in read.places]) else rising
-        )
     return found
 
 
