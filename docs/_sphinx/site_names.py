@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from sphinx.util.docutils import SphinxDirective
 
 import deniable
+from deniable._public import GROUPS, HOMES, NAMES
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
@@ -59,22 +60,22 @@ class Grouped(SphinxDirective):
 
 def groups() -> dict[str, list[str]]:
     """Headings, and the full names under each; a room that is a group of its own is the last of them."""
-    found = {heading: [f"deniable.{name}" for name in names] for heading, names in deniable._NAMES.items()}
-    return {**found, **{f"deniable.{group}": names_of(room) for group, room in deniable._GROUPS.items()}}
+    found = {heading: [f"deniable.{name}" for name in names] for heading, names in NAMES.items()}
+    return {**found, **{f"deniable.{group}": names_of(group) for group in GROUPS}}
 
 
 def names_of(room: str) -> list[str]:
     """The public names of a room or module, in the order of their list."""
-    for group, home in deniable._GROUPS.items():
-        if home == room:
-            return [f"deniable.{group}.{name}" for name in getattr(deniable, group).__all__]
-    return [f"deniable.{name}" for name, home in deniable._HOME.items() if home == room or home.startswith(f"{room}.")]
+    if room in GROUPS:
+        return [f"deniable.{room}.{name}" for name in getattr(deniable, room).__all__]
+    inside = f"deniable.{room}."
+    return [f"deniable.{name}" for name, home in HOMES.items() if f"{home}.".startswith(inside)]
 
 
 def _object(name: str) -> object:
     path, _, short = name.rpartition(".")
     group = path.removeprefix("deniable.")
-    return getattr(getattr(deniable, group) if group in deniable._GROUPS else import_module(path), short)
+    return getattr(getattr(deniable, group) if group in GROUPS else import_module(path), short)
 
 
 def _summary(name: str) -> str:

@@ -1,6 +1,13 @@
-"""The door: which public name is in which module, loaded when it is first asked for."""
+"""The door: which public name is in which module, loaded when it is first asked for (PEP 562).
+
+The table is the only place where a public name is written: `__init__.pyi`, which type checkers and editors read, is
+made of it (`pytest tests/snapshots --renew`). At the door, and not behind it, functions and classes get their answer to
+arguments that they do not take.
+"""
 
 from __future__ import annotations
+
+import sys
 
 # What is there, by what it is for: the reference has a page in this order.
 NAMES = {
@@ -176,7 +183,9 @@ NAMES = {
     },
 }
 # Rooms that are groups of names of their own.
-GROUPS = {"compliance": "compliance", "graphs": "graphs"}
+GROUPS = ("compliance", "graphs")
+HOMES = {name: f"deniable.{home}" for names in NAMES.values() for name, home in names.items()}
+PUBLIC = sorted([*HOMES, *GROUPS])
 # What people write first, and what to write.
 INSTEAD = {
     "Channel": "Dense(P), for a matrix with P[u, v] = Pr(report u | truth v)",
@@ -195,3 +204,54 @@ INSTEAD = {
     "test": "independence(reports, a, b), all_pairs(reports) or goodness_of_fit(...)",
     "regression": "logit(formula, data, channel), or another of the regressions",
 }
+
+
+def load(name: str) -> object:
+    """A public name's object, kept in the package from then on."""
+    from importlib import import_module
+
+    if name in GROUPS:
+        return import_module(f"deniable.{name}")
+    if name not in HOMES:
+        raise AttributeError(_unknown(name))
+    value = answered("deniable", name, getattr(import_module(HOMES[name]), name))
+    setattr(sys.modules["deniable"], name, value)
+    return value
+
+
+def answer(namespace: dict[str, object], names: list[str]) -> None:
+    """Do for a room that is a group of its own what the door does for the names in it."""
+    for name in names:
+        namespace[name] = answered(str(namespace["__name__"]), name, namespace[name])
+
+
+def answered(home: str, name: str, value: object) -> object:
+    """The same, with our words for arguments that it does not take: in place of a function one that has them.
+
+    A class stays itself, which `isinstance` and pickles ask for: its constructor is exchanged.
+    """
+    from types import FunctionType
+
+    from deniable.arguments import answering
+
+    called = f"{home}.{name}".removeprefix("deniable.")
+    if isinstance(value, type):
+        type.__setattr__(value, "__init__", answering(value.__init__, called))  # type: ignore[misc]
+    elif isinstance(value, FunctionType):
+        value = answering(value, called)
+        value.__module__ = home  # where a pickle finds it again
+    return value
+
+
+def _unknown(name: str) -> str:
+    """What to write instead of a name that there is not."""
+    told = f"module 'deniable' has no attribute {name!r}"
+    if name in INSTEAD:
+        return f"{told}; write deniable.{INSTEAD[name]}"
+    if name.startswith("_"):  # nobody's guess at a name of ours; tools look for such in every module
+        return told
+    from difflib import get_close_matches
+
+    alike = {each.lower(): each for each in PUBLIC}
+    close = get_close_matches(name.lower(), alike, n=2, cutoff=0.8)
+    return f"{told}; did you mean {' or '.join(alike[each] for each in close)}?" if close else told

@@ -20,8 +20,6 @@ from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar, cast
 
-from deniable.keywords import answering
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -38,12 +36,6 @@ _NEVER_CHANGE = frozenset({type(None), bool, int, float, str, bytes})
 
 class Frozen:
     """A value: its attributes are fixed once, by its constructor."""
-
-    def __init_subclass__(cls, **named: object) -> None:
-        """Answer arguments that a constructor does not have in our words."""
-        super().__init_subclass__(**named)
-        if "__init__" in vars(cls):
-            type.__setattr__(cls, "__init__", answering(vars(cls)["__init__"]))
 
     def __setattr__(self, name: str, value: object) -> Never:
         raise FrozenInstanceError(f"cannot assign to {name!r}: a {type(self).__name__} never changes; make another one")

@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 
 import deniable as dn
 from chequered import is_tried
+from deniable._public import NAMES
 from deniable.channels.dense import Dense
 from deniable.designs.design import Design
 from deniable.designs.question import Question
@@ -137,7 +138,7 @@ def analyses():
     """Every call of every analysis: the function, what it is given besides the reports, and whether it is a test."""
     found = {}
     for group in GROUPS:
-        for name in dn._NAMES[group]:
+        for name in NAMES[group]:
             function = getattr(dn, name)
             if not isinstance(function, type) and name not in NOT_OF_REPORTS:
                 calls = CALLS.get(name, {"": {}})

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import deniable
+from deniable._public import GROUPS, HOMES
 from deniable.cli.app import COMMANDS
 
 ROOT = Path(__file__).parents[2]
@@ -119,8 +120,8 @@ def test_the_theme_fetches_nothing_from_other_servers(tmp_path):
 
 def public():
     """Every public name, those of groups behind the group's."""
-    grouped = [f"{group}.{name}" for group in deniable._GROUPS for name in getattr(deniable, group).__all__]
-    return [*deniable._HOME, *grouped]
+    grouped = [f"{group}.{name}" for group in GROUPS for name in getattr(deniable, group).__all__]
+    return [*HOMES, *grouped]
 
 
 def texts():

@@ -239,7 +239,7 @@ def test_one_kind_of_report_is_separation(reports, channel):
 
 
 def test_a_misspelt_option_is_not_ignored():
-    with pytest.raises(InputError, match=r"no option 'weight'; there are .*'weights'"):
+    with pytest.raises(InputError, match="logit takes no weight=: write weights="):
         dn.logit("y ~ x", frame(), WARNER, weight="g")
 
 

@@ -18,7 +18,6 @@ from deniable.channels.dense import Dense
 from deniable.channels.integer_weights import stated, whole
 from deniable.core.input_coercion import without_labels
 from deniable.errors import ProbabilityError
-from deniable.keywords import answering
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,6 @@ def _yes_no(yes_if_no: Fraction, yes_if_yes: Fraction, name: str, categories: Se
     return Dense.of_yes_no(matrix, name=name, categories=categories)
 
 
-@answering
 def Warner(p: float, categories: Sequence[Category] | None = None) -> Dense:
     """Warner (1965): with probability p the sensitive statement is asked, else its opposite.
 
@@ -45,7 +43,6 @@ def Warner(p: float, categories: Sequence[Category] | None = None) -> Dense:
     return _yes_no(1 - sensitive, sensitive, f"Warner({float(sensitive):g})", categories)
 
 
-@answering
 def ForcedResponse(
     forced: Sequence[float] | float, *more: float | Sequence[Category], categories: Sequence[Category] | None = None
 ) -> Dense:
@@ -79,7 +76,6 @@ def ForcedResponse(
     return Dense(matrix, name=f"ForcedResponse({told})", categories=categories)
 
 
-@answering
 def UnrelatedQuestion(p: float, prevalence: float, categories: Sequence[Category] | None = None) -> Dense:
     """Unrelated question: with probability p the sensitive question is asked, else a harmless one of known prevalence.
 
@@ -93,7 +89,6 @@ def UnrelatedQuestion(p: float, prevalence: float, categories: Sequence[Category
     return _yes_no(fake, sensitive + fake, f"UnrelatedQuestion({float(sensitive):g}, {float(harmless):g})", categories)
 
 
-@answering
 def Crosswise(p: float, categories: Sequence[Category] | None = None) -> Dense:
     """Crosswise model: p = Pr("yes" to an innocent question). Report 1 = "my two answers are the same".
 
@@ -106,7 +101,6 @@ def Crosswise(p: float, categories: Sequence[Category] | None = None) -> Dense:
     return _yes_no(1 - innocent, innocent, f"Crosswise({float(innocent):g})", categories)
 
 
-@answering
 def Triangular(p: float, categories: Sequence[Category] | None = None) -> Dense:
     """Triangular model: p = Pr("yes" to an innocent question). Report 1 = "yes to at least one of the two".
 
@@ -119,7 +113,6 @@ def Triangular(p: float, categories: Sequence[Category] | None = None) -> Dense:
     return _yes_no(innocent, Fraction(1), f"Triangular({float(innocent):g})", categories)
 
 
-@answering
 def Mangat(p: float, categories: Sequence[Category] | None = None) -> Dense:
     """Mangat (1994): carriers always say yes; a non-carrier answers truthfully with probability p, else says yes.
 
@@ -132,7 +125,6 @@ def Mangat(p: float, categories: Sequence[Category] | None = None) -> Dense:
     return _yes_no(1 - truthful, Fraction(1), f"Mangat({float(truthful):g})", categories)
 
 
-@answering
 def Kuk(p_carrier: float, p_other: float, repetitions: int = 1, categories: Sequence[Category] | None = None) -> Dense:
     """Kuk (1990): draw from one of two card decks, yours by your status, and report how many of the cards were red.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deniable._public import answer
 from deniable.compliance.cheating_detection import cdm, cdm_symmetric, cdm_triangular, cheating_detection
 from deniable.compliance.compliance_result import Compliance
 from deniable.compliance.crosswise_checks import anchored_crosswise, crosswise_bounds, extended_crosswise
@@ -33,3 +34,5 @@ __all__ = [
     "sld_regression",
     "sum_score",
 ]
+
+answer(globals(), __all__)

@@ -36,7 +36,6 @@ from deniable.estimation.report_sources import (
 )
 from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
 from deniable.extensions.paired.pair_variance import pair_notes, pair_warnings, with_pairs
-from deniable.keywords import answering
 from deniable.likelihood.covariance_operator import Dispersion, Population
 from deniable.likelihood.efficient_estimate import OfEvidence, determined, inverted
 from deniable.likelihood.gather import among_asked, gather, unheard
@@ -106,7 +105,6 @@ def estimate(
 ) -> Grouped: ...
 
 
-@answering
 def estimate(
     reports: Collected | ArrayLike,
     attributes: str | Iterable[str] | Channel | None = None,

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from deniable._public import answer
 from deniable.graphs.degrees_and_triangles import (
     NodeEstimate,
     Total,
@@ -53,3 +54,5 @@ __all__ = [
     "write_graph",
     "write_noisy_graph",
 ]
+
+answer(globals(), __all__)

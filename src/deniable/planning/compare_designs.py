@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from deniable.core.results import Frame
     from deniable.designs.design import Design
     from deniable.designs.reports.reports import Reports
-    from deniable.estimation.estimator import Method
+    from deniable.estimation.choose_method import Method
 
     _Key: TypeAlias = tuple[str, str, tuple[str, ...]]  # a design, a method, a table
 

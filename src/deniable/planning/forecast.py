@@ -36,7 +36,6 @@ from deniable.device.epsilon import require_number
 from deniable.device.privacy_statement import rounded_up
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
-from deniable.keywords import answering
 from deniable.planning.candidates import CANDIDATES, candidate
 from deniable.planning.candidates.purpose import Purpose
 from deniable.planning.design_variances import judged
@@ -282,7 +281,6 @@ class Forecast(Shown, Frozen):
         return axes
 
 
-@answering
 def plan(
     domain: Domain | Mapping[str, Iterable[Category]],
     epsilon: float,

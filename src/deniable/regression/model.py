@@ -247,9 +247,8 @@ def _nat(likelihood: Likelihood, found: Optimum, drawn: Drawn | None, main: int)
 
 def _check_options(options: Options) -> None:
     check_missing(options.get("missing"))
-    strangers = [option for option in options if option not in Options.__annotations__]
-    if strangers:
-        raise InputError(f"there is no option {listed(strangers)}; there are {listed(Options.__annotations__)}")
+    if not options.keys() <= Options.__annotations__.keys():
+        raise TypeError(f"options are {listed(Options.__annotations__)}")  # the door says it in our words
     if options.get("penalty") not in {None, "jeffreys"}:
         raise InputError(f'penalty is None or "jeffreys", not {options["penalty"]!r}')
 

@@ -7,7 +7,7 @@ at the end.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from scipy import optimize, special
@@ -39,6 +39,7 @@ from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -182,6 +183,12 @@ class RandomIntercept(Shown, Frozen):
         return f"<random intercept per {self.between}: {self.formula}; log-likelihood {self.loglik:.4f}>"
 
 
+class _Refused(TypedDict, total=False):
+    weights: object
+    strata: object
+    clusters: object
+
+
 @stamped
 def random_intercept(
     formula: str,
@@ -195,7 +202,7 @@ def random_intercept(
     rr_models: Mapping[str, str] | None = None,
     missing: Missing | None = None,
     nodes: int = NODES,
-    **sampled: Any,
+    **sampled: Unpack[_Refused],
 ) -> RandomIntercept:
     """Logistic regression of a disguised answer with a random intercept for every group.
 
@@ -251,13 +258,12 @@ def random_intercept(
     return RandomIntercept(formula, fixed, params, matrix, loglik, count, groups, notes, nodes, alone, missing)
 
 
-def _check(nodes: int, sampled: Mapping[str, Any], groups: str) -> None:
+def _check(nodes: int, sampled: _Refused, groups: str) -> None:
     """Enough nodes; and no weights, for which there is another way."""
     if nodes < 2:
         raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
-    strangers = [name for name in sampled if name not in ("weights", "strata", "clusters")]
-    if strangers:
-        raise InputError(f"random_intercept() knows no {listed(strangers)}")
+    if not sampled.keys() <= _Refused.__annotations__.keys():
+        raise TypeError(f"options are {listed(_Refused.__annotations__)}")  # the door says it in our words
     if sampled:
         raise InputError(
             f"{listed(list(sampled))} cannot be used here: the variance between groups would depend on how the weights "

@@ -74,7 +74,7 @@ def test_who_hands_in_an_estimate_has_weighted_it():
     _, reports = surveyed("table")
     with pytest.raises(InputError, match=r"to estimate\(\)"):
         dn.mean(dn.estimate(reports, "trust"), weights="weight")
-    with pytest.raises(InputError, match="no option 'weigth'"):
+    with pytest.raises(InputError, match="mean takes no weigth=: write weights="):
         dn.mean(reports, "trust", weigth="weight")
 
 

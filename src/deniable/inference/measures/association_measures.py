@@ -26,6 +26,7 @@ from deniable.inference.attribute_pairs import two_way
 from deniable.inference.measures.delta_method import (
     How,
     Measure,
+    Resampled,
     close_to_zero,
     derived,
     floored,
@@ -41,6 +42,7 @@ from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -89,7 +91,7 @@ def entropy(
 
 
 @stamped
-def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
+def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Unpack[Resampled]) -> Measure:
     """The population's chi-square, n phi^2: less its mean at independence unless `correct=False` (see above).
 
     Corrected values come from the efficient cells. Where noise explains all of it and more, the value is 0, that of no
@@ -99,14 +101,14 @@ def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **m
 
 
 @stamped
-def g2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
+def g2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Unpack[Resampled]) -> Measure:
     """The likelihood-ratio chi-square 2 n I, I the mutual information in nats; corrected like chi2."""
     return _association(estimate, information, "G2", 2.0 * estimate.n, 1.0, correct=correct, method=method, **more)
 
 
 @stamped
 def mutual_information(
-    estimate: Estimate, unit: str = "nats", *, correct: bool = True, method: How = "delta", **more: Any
+    estimate: Estimate, unit: str = "nats", *, correct: bool = True, method: How = "delta", **more: Unpack[Resampled]
 ) -> Measure:
     """Mutual information in nats or bits, less its mean at independence (that of chi2 / 2n) unless `correct=False`."""
     if unit not in ("nats", "bits"):
@@ -126,7 +128,7 @@ def _association(
     *,
     correct: bool,
     method: How,
-    **more: Any,
+    **more: Unpack[Resampled],
 ) -> Measure:
     """Estimate scale x f - share x its mean at independence, with the warning where the delta method breaks."""
     two_way(estimate)
@@ -197,7 +199,7 @@ def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], 
 
 
 @stamped
-def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
+def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Unpack[Resampled]) -> Measure:
     """Cramer's V: sqrt(phi^2 / (min(r, c) - 1)), phi^2 less its mean at independence unless `correct=False`.
 
     Where noise leaves nothing of phi^2, V is 0 and its error is that of the square root of the error of phi^2.

@@ -12,7 +12,7 @@ import textwrap
 import warnings as python_warnings
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -238,6 +238,18 @@ def floored(table: NDArray[np.float64], estimate: Estimate) -> NDArray[np.float6
     A cell that nobody reported has a standard error of zero; one respondent's share stands in for it.
     """
     return np.maximum(table, np.minimum(np.maximum(estimate.std_error, 1 / estimate.n), 1 / table.size))
+
+
+class Resampled(TypedDict, total=False):
+    """How reports are drawn anew for a bootstrap.
+
+    Attributes:
+        replicates: how often.
+        source: where they are drawn from.
+    """
+
+    replicates: int
+    source: Source | None
 
 
 @stamped

@@ -27,6 +27,7 @@ from deniable.inference.measures.delta_method import (
     EMPTY,
     How,
     Measure,
+    Resampled,
     close_to_zero,
     derived,
     floored,
@@ -39,6 +40,7 @@ from deniable.inference.measures.profile_likelihood import evidence_of, odds_rat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -49,7 +51,12 @@ if TYPE_CHECKING:
 
 @stamped
 def difference(
-    estimate: Estimate, *, groups: Sequence[Category] | None = None, outcome: Category | None = None, **more: Any
+    estimate: Estimate,
+    *,
+    groups: Sequence[Category] | None = None,
+    outcome: Category | None = None,
+    method: How = "delta",
+    **more: Unpack[Resampled],
 ) -> Measure:
     """Difference of proportions: Pr(outcome | second group) - Pr(outcome | first group).
 
@@ -61,7 +68,7 @@ def difference(
     def less(x: NDArray[Any]) -> Any:
         return x[b, k] / x[b].sum() - x[a, k] / x[a].sum()
 
-    return _between(estimate, less, f"difference of proportions ({cells})", "plain", **more)
+    return _between(estimate, less, f"difference of proportions ({cells})", "plain", method=method, **more)
 
 
 @stamped
@@ -71,7 +78,7 @@ def risk_ratio(
     groups: Sequence[Category] | None = None,
     outcome: Category | None = None,
     method: How = "delta",
-    **more: Any,
+    **more: Unpack[Resampled],
 ) -> Measure:
     """Risk ratio: Pr(outcome | second group) / Pr(outcome | first group); arguments as for `difference`.
 

@@ -179,9 +179,8 @@ class Known(Frozen):
 
 def known_of(source: Estimate | Collected, attributes: Sequence[str], options: Options) -> Known:
     """What a source tells of attributes: an estimate's own table, or what is estimated from reports."""
-    strangers = [name for name in options if name not in Options.__annotations__]
-    if strangers:
-        raise InputError(f"there is no option {listed(strangers)}; there are {listed(Options.__annotations__)}")
+    if not options.keys() <= Options.__annotations__.keys():
+        raise TypeError(f"options are {listed(Options.__annotations__)}")  # the door says it in our words
     if isinstance(source, Estimate):
         if any(given is not None for given in options.values()):
             raise InputError(
