@@ -1,4 +1,4 @@
-"""Reports that are sets are weighed alike wherever they lie: in memory, in a file, on the dashboard's way."""
+"""Reports that are sets are weighed alike wherever they lie: in memory, in a file."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,7 +6,6 @@ import pytest
 
 import deniable as dn
 from deniable.designs.reports import set_reports as sets
-from deniable.web.api.results_endpoint import estimated
 
 N, CELLS = 600, 4
 ANALYSES = {
@@ -53,9 +52,6 @@ def test_the_same_reports_give_the_same_numbers_wherever_they_lie(people, tmp_pa
         usual, *others = (numbers(analysis(place)) for place in places)
         for other in others:
             assert other == pytest.approx(usual, rel=1e-9, abs=1e-12), name
-    usual, shown = dn.estimate(reports, ["x", "y"]), estimated(reports, ["x", "y"])
-    assert numbers(shown) == pytest.approx(numbers(usual), rel=1e-9, abs=1e-12)
-    assert shown.method == usual.method
 
 
 def test_inverted_sets_say_that_they_need_not_sum_to_one(people):

@@ -16,7 +16,6 @@ from deniable.collection.load_reports import collected
 from deniable.core.labels import Labels
 from deniable.designs.reports import set_reports as sets
 from deniable.device.protocol.answer_encoding import NOT_ASKED
-from deniable.web.api import results_endpoint as web_results
 from deniable.web.api.results_endpoint import results
 from deniable.web.dashboard.page_data import table_of
 from deniable.web.serve import Service, background
@@ -116,7 +115,7 @@ def test_many_sets_are_counted_among_those_who_were_asked(monkeypatch):
     design = dn.Joint({"b": ["no", "yes", NOT_ASKED]}, 4.0, channel="subset")
     labels = Labels(show_if={"b": {"works": ("yes",)}})
     reports = design.randomize(frame, keep=["works"], source=dn.Seeded(1)).with_labels(labels)
-    found = web_results.estimated(reports, ["b"])
+    found = dn.estimate(reports, ["b"])
     assert found.values.shape == (2,)
     assert found.n == 300
     assert "300 people were not asked" in str(found)

@@ -11,14 +11,11 @@ import pytest
 
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import design_of, stored_reports
-from deniable.designs.reports import set_reports as sets
 from deniable.device.verify import verify
 from deniable.errors import NotCoveredError, StoreError
-from deniable.estimation.estimator import estimate
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
-from deniable.web.api import results_endpoint as results
 from deniable.web.dashboard import cache as kept
 from deniable.web.dashboard import worker_process as desk
 from deniable.web.dashboard.cache import Kept
@@ -231,20 +228,4 @@ def test_many_reports_are_looked_at_in_another_process(tmp_path, monkeypatch):
         assert asked._pool is None  # so that the next question starts another one
 
     asyncio.run(run())
-    made.close()
-
-
-def test_many_sets_are_counted_and_not_weighed_one_by_one(tmp_path, monkeypatch):
-    made = filled(tmp_path, 3000)
-    reports = stored_reports(made.store, made.design_id)
-    singly = results.estimated(reports, ["a"])
-    assert np.array_equal(singly.values, estimate(reports, ["a"]).values)
-    monkeypatch.setattr(sets, "MOST_SINGLY", 2999)
-    monkeypatch.setattr(sets, "FEW_KINDS", 1)
-    counted = results.estimated(reports, ["a"])
-    assert counted.method == "wls"
-    assert np.allclose(counted.efficient.values, counted.unbiased.values, atol=0.05)
-    # Both speak of the same people: they differ by less than their errors, which are those of 3000 reports.
-    assert (np.abs(counted.values - singly.values) < 3 * np.maximum(counted.std_error, singly.std_error)).all()
-    assert counted.labels == reports.labels
     made.close()

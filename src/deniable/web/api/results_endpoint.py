@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from deniable.collection.load_reports import stored_reports
 from deniable.collection.simulated_marks import origin_in
@@ -16,7 +14,6 @@ from deniable.core.rows import LEVEL, NUMBERS
 from deniable.core.summary import STAMPED
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
-from deniable.estimation.notes.corrected_words import correction_notes
 from deniable.estimation.notes.refused import Refused, shown
 from deniable.inference.corrected_words import corrected_words
 
@@ -25,12 +22,8 @@ if TYPE_CHECKING:
 
     from deniable.collection.collector import Collector
     from deniable.core.provenance import Origin
-    from deniable.designs.observation import Observation
-    from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.web.dashboard.worker_process import Surveyed
-
-_COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
 
 
 def results(
@@ -82,32 +75,8 @@ def estimates(
     wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
     reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     names = [list(names) for names in dict.fromkeys(map(tuple, wanted)) if reports.design.covers(names)]
-    found = [_table(shown(reports, one, partial(estimated, reports, one)), level) for one in names]
+    found = [_table(shown(reports, one, partial(estimate, reports, one)), level) for one in names]
     return reports.n, found, [each.told for each in corrected_words(reports)]
-
-
-def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
-    """An estimate for a page: of many reports that are sets by how many hold each category, not one by one.
-
-    Each of a million sets is another report, so that to weigh each by its likelihood takes minutes. Their counts take a
-    second, and have errors of their own.
-    """
-    told = (reports.told(ballot, names) for ballot in range(len(reports.design.ballots)))
-    if all(each is None or reports.weighs_singly(each) for each in told):
-        return estimate(reports, names)
-    found = estimate(tabulated(reports, names), names)
-    unasked = reports.n - reports.among_asked(names).people
-    of = (f"{unasked} people were not asked.",) if unasked else ()
-    notes = (*of, *correction_notes([reports], names))
-    return replace(found, labels=reports.labels, warnings=(*found.warnings, *notes))
-
-
-def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
-    """What reports say about some attributes, counted once however often it is asked for."""
-    known = _COUNTED.setdefault(reports, {})
-    if tuple(names) not in known:
-        known[tuple(names)] = reports.among_asked(names).tabulate(names)
-    return known[tuple(names)]
 
 
 def _table(found: Estimate | Refused, level: float) -> dict[str, Any]:

@@ -34,7 +34,6 @@ from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.data_quality import alarms, fewest_published
 from deniable.reporting.describe_disguise import disguised
 from deniable.reporting.scripts.write_script import SCRIPTS, write_script
-from deniable.web.api.results_endpoint import estimated, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,7 +118,7 @@ def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
 
 def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:
     """A table for a page, or what stands in its place."""
-    return shown(reports, names, partial(estimated, reports, names))
+    return shown(reports, names, partial(estimate, reports, names))
 
 
 def whole(surveyed: Surveyed) -> dict[str, Any]:
@@ -188,7 +187,7 @@ def _raw(reports: Reports, found: Estimate) -> tuple[list[float | None], list[st
     """
     design, cells = reports.design.domain, found.table.domain
     total = np.zeros(design.project(found.attributes).shape)
-    for seen in tabulated(reports, found.attributes):
+    for seen in reports.among_asked(found.attributes).tabulate(found.attributes):
         whole = design.project(seen.domain.names)
         if set(found.attributes) <= set(whole) and not seen.is_support and seen.counts.size == whole.cells:
             total += Table(whole, seen.counts.reshape(whole.shape)).project(found.attributes).values
@@ -308,7 +307,7 @@ def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> 
 def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
     """An estimate with its intervals, or one for each group, as a picture in the survey's words."""
     reports = _spoken(surveyed, language)
-    shares: Estimate | Grouped = estimate(reports, names, by=by) if by else estimated(reports, names)
+    shares: Estimate | Grouped = estimate(reports, names, by=by) if by else estimate(reports, names)
     found = _small_enough(shares)
     with _DRAWING:
         return chart_png(found) if kind == "png" else chart(found)
