@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,7 +45,11 @@ class Frozen:
 
     def __post_init__(self) -> None:
         """What a dataclass calls when its fields are set; one that also checks them calls this too."""
-        fix(self, **vars(self))
+        held = vars(self)
+        for name, part in held.items():
+            still = _STILL[type(part)]
+            if still is not None:
+                held[name] = still(part)
 
     def _given(self) -> dict[str, Any]:
         """The constructor's arguments: the attributes of the same names. Where it computes others, say which."""
@@ -74,23 +78,51 @@ def again(constructor: Callable[..., Any], /, **given: Any) -> tuple[Callable[..
 
 def fix(value: object, /, **parts: Any) -> None:
     """Set the attributes of a value, for good."""
-    vars(value).update({name: _still(part) for name, part in parts.items()})
+    held = vars(value)
+    for name, part in parts.items():
+        still = _STILL[type(part)]
+        held[name] = part if still is None else still(part)
 
 
 def _still(part: Any) -> Any:
-    """What nobody can change any more: of arrays a read-only copy, of lists a tuple, of dictionaries a view of a copy.
+    """What nobody can change any more."""
+    still = _STILL[type(part)]
+    return part if still is None else still(part)
 
-    An array that nobody can write to is not copied.
-    """
-    if type(part) in _NEVER_CHANGE:
-        return part
-    if _is_array(part):
-        return readonly(part.copy(order="K") if _is_writeable(part) else part)
-    if type(part) in (list, tuple):
-        return tuple(_still(inner) for inner in part)
-    if type(part) in (dict, MappingProxyType):
-        return MappingProxyType({name: _still(inner) for name, inner in part.items()})
-    return part
+
+def _sequence(part: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(part) if _NEVER_CHANGE.issuperset(map(type, part)) else tuple(map(_still, part))
+
+
+def _mapping(part: Mapping[Any, Any]) -> MappingProxyType[Any, Any]:
+    if _NEVER_CHANGE.issuperset(map(type, part.values())):
+        return MappingProxyType(dict(part))
+    return MappingProxyType({name: _still(inner) for name, inner in part.items()})
+
+
+def _array(part: Any) -> Any:
+    """A read-only copy of an array; one that nobody can write to, nor to any that it is a view of, is not copied."""
+    held = part
+    while not held.flags.writeable:
+        held = held.base
+        if not _is_array(held):
+            return part
+    copied = part.copy("K")
+    copied.setflags(False)  # noqa: FBT003 - as NumPy has it; by name it takes longer
+    return copied
+
+
+class _ByType(dict[type, "Callable[[Any], Any] | None"]):
+    """By type, what makes a value of it one that nobody can change; None of those that nobody can, or that are left."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any] | None:
+        # NumPy is not imported: a respondent's device has values without arrays, and does without it.
+        numpy = sys.modules.get("numpy")
+        self[kind] = _array if numpy is not None and issubclass(kind, numpy.ndarray) else None
+        return self[kind]
+
+
+_STILL = _ByType({list: _sequence, tuple: _sequence, dict: _mapping, MappingProxyType: _mapping})
 
 
 def readonly(array: A) -> A:
@@ -100,18 +132,7 @@ def readonly(array: A) -> A:
 
 
 def _is_array(part: object) -> bool:
-    # Not imported: a respondent's device has values without arrays, and does without NumPy.
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(part, numpy.ndarray)
-
-
-def _is_writeable(array: Any) -> bool:
-    """Whether the array, or any that it is a view of, can be written to."""
-    while _is_array(array):
-        if array.flags.writeable:
-            return True
-        array = array.base
-    return False
+    return _STILL[type(part)] is _array
 
 
 def _call(constructor: Callable[..., Any], given: Mapping[str, Any]) -> Any:

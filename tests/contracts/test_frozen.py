@@ -466,6 +466,29 @@ def test_arrow_columns_are_not_copied():
     assert value.view is not view  # its base can be written to
 
 
+def test_what_nobody_can_change_is_held_as_it_is():
+    words, inside, table = ("a", "b"), (1, (2.0, None)), np.arange(3)
+    table.setflags(write=False)
+    value = Frozen()
+    fix(value, words=words, inside=inside, table=table, listed=[[1], {"x": [2]}])
+    assert value.words is words
+    assert value.inside == inside
+    assert value.table is table
+    assert value.listed == ((1,), {"x": (2,)})
+    with pytest.raises(TypeError):
+        value.listed[1]["x"] = 3
+
+
+def test_an_array_inside_a_dictionary_or_a_list_is_copied_and_read_only():
+    mine = np.arange(3)
+    value = Frozen()
+    fix(value, named={"x": mine}, listed=[mine])
+    mine[:] = 7
+    for held in (value.named["x"], value.listed[0]):
+        assert held.tolist() == [0, 1, 2]
+        assert not held.flags.writeable
+
+
 # -- messages ------------------------------------------------------------------------------------------------------
 
 
