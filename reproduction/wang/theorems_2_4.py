@@ -22,10 +22,8 @@ COUNTEREXAMPLE = np.array([0.5, 0, 0, 0, 0, 0.5])
 
 def guess_error(channel: Channel, pi: NDArray[np.float64], *, likeliest: bool = False) -> float:
     """Chance of a wrong guess: drawn from the posterior (Theorem 2's rule), or the likeliest value."""
-    joint = channel.matrix() * pi
-    if likeliest:
-        return 1 - float(joint.max(axis=1).sum())
-    return 1 - float((joint**2 / joint.sum(axis=1, keepdims=True)).sum())
+    found = channel.guessing(pi)
+    return 1 - (found.after if likeliest else found.drawn)
 
 
 def _share(holds: Sequence[bool]) -> float:

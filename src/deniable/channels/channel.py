@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.channels.guessing import Guessing
     from deniable.core.domain import Category
 
 CHUNK = 1 << 17  # values disguised at a time: their scratch space stays in the processor's cache
@@ -101,6 +102,16 @@ class Channel(Frozen, ABC):
     def describe(self) -> Statement:
         """Say in words what one report can tell about a person."""
         return Statement(self.ratio)
+
+    def guessing(self, prior: Any) -> Guessing:
+        """How often the best guess of a person's answer is right, before the report and after it.
+
+        Args:
+            prior: what is believed of the person before: numbers in the order of the truths, or by their names.
+        """
+        from deniable.channels.guessing import guessing
+
+        return guessing(self, prior)
 
     def clones(self) -> Sequence[tuple[Fraction, Fraction]]:
         """How well a report hides among others' once all are shuffled: pairs (s, h) as `privacy.shuffle` takes them.
