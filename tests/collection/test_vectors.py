@@ -31,7 +31,7 @@ from deniable.device.channels import KINDS, kind_from_dict
 from deniable.device.channels.mixture import MixtureWeights
 from deniable.device.epsilon import exp_below
 from deniable.device.protocol import messages
-from deniable.device.protocol.answer_encoding import Coded
+from deniable.device.protocol.answer_encoding import Coded, codes_of
 from deniable.device.protocol.canonical_json import decode
 from deniable.device.protocol.fake_blocks import Block, check, check_chain
 from deniable.device.protocol.form import read_form
@@ -69,6 +69,9 @@ def test_a_design_is_accepted_or_refused_for_the_stated_reason(vector):
         assert found.ratio == Fraction(vector["ratio"])
         assert found.claim == (Fraction(vector["claim"]) if "claim" in vector else None)
         assert found.found_again == (Fraction(vector["found"]) if "found" in vector else None)
+        if "answers" in vector:
+            answers = json.loads(vector["answers"])
+            assert codes_of(found.asked_coded, found.public_coded, answers) == vector["codes"]
         return
     with pytest.raises(RefusedDesignError) as caught:
         verify(body, vector["hash"])

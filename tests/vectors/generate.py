@@ -1,9 +1,9 @@
 """Write the vectors that every client must agree on: `python tests/vectors/generate.py`, then read the diff.
 
-designs.json: a design's bytes and the hash it was asked for by; accepted (with the exact ratio of its dearest ballot)
-or refused (with the reason's code). `outcomes.json`: a channel, and which report some draws, in order, make of a truth;
-for two levels also what they make of a kept set. `members`: which categories a report holds. `sums`: how many
-independent sums of the shares the reports of patterns tell.
+designs.json: a design's bytes and the hash it was asked for by; accepted (with the exact ratio of its dearest
+ballot) or refused (with the reason's code); of some, `answers` and their `codes`. `outcomes.json`: a channel, and which
+report some draws, in order, make of a truth; for two levels also what they make of a kept set. `members`: which
+categories a report holds. `sums`: how many independent sums of the shares the reports of patterns tell.
 `accounts.json`: whether an exact ratio fits into an epsilon. `reports.json`: a body and what a collector makes of it.
 `blocks.json`: a design in blocks, and blocks that a device uses or refuses, alone and in a chain. `pairs.json`: the
 sides that two keys give to each question, the report of every side and draw, and the numbers of the privacy statement.
@@ -73,6 +73,7 @@ def whole(asked: dict, **more: object) -> dict:
         "admission": "open",
         "audience": [ORIGIN],
         "blocks": {"size": 100, "update": "pooled"} if adaptive else None,
+        "deniability": False,
         "issuer": None,
         "items": [
             {"coder": {"kind": "choice"}, "kind": "choice", "name": each["name"], "show_if": []}
@@ -274,7 +275,7 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
         *,
         asked_for: str | None = None,
         ratio: str | None = None,
-        **more: str,
+        **more: object,
     ):
         text = body if isinstance(body, str) else canonical(body)
         name_ = asked_for or hashlib.sha256(text.encode()).hexdigest()
@@ -361,18 +362,31 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
     around("bins, rules, weights and all", "survey", "around", None)
     for text in ("1.5000", "01.5", "1.23456", "1.", ".5", "+1", "1e0", "10000", "2.20"):
         around(f"epsilon written as {text}", "epsilon", text, "malformed")
-    around("a kind of plan that nobody knows", "plan.kind", "marked for you", "malformed")
+    for text in ("marked for you", "Joint", "9", "_", "", "a" * 33, "v\u00e9lo", "joint\n", 1, None):
+        around(f"a kind of plan called {text!r}", "plan.kind", text, "malformed")
+        around(f"a kind of item called {text!r}", "items.0.kind", text, "malformed")
+        around(f"a kind of public item called {text!r}", "public.0.kind", text, "malformed")
+    strange = changed("plan.kind", "so-far_unknown-2", AROUND)
+    for path, kind in (("items.0", "slider"), ("items.1", "traffic-light"), ("public.0", "x"), ("public.1", "a" * 32)):
+        strange = changed(f"{path}.kind", kind, strange)
+    add(
+        "kinds that no device knows",
+        strange,
+        None,
+        ratio=_text(KRR(5, 1.0).ratio),
+        answers=canonical({"age": "18 and older", "drinks": 7, "drives": "yes", "wave": 3}),
+        codes={"age": 1, "drinks": 1, "drives": 1, "wave": 2},
+    )
     around("a coder that nobody knows", "items.0.coder", {"kind": "date"}, "unknown-coder")
     around("a coder without a kind", "items.0.coder", {"edges": ["1"]}, "malformed")
     around("edges of a choice", "items.1.coder", {"edges": ["1"], "kind": "choice"}, "unknown-field")
-    around("a kind of item that nobody knows", "items.0.kind", "slider", "malformed")
     around("an edge as a number", "items.0.coder.edges", [1, 10], "malformed")
     around("no edge", "items.0.coder.edges", [], "malformed")
     around("an item too few", "items", AROUND["items"][:1], "wrong-items")
     around("items in another order", "items", AROUND["items"][::-1], "wrong-items")
     around("an item of another name", "items.1.name", "walks", "wrong-items")
-    around("a number without bins", "items.0.coder", {"kind": "choice"}, "wrong-coder")
-    around("bins without a number", "items.0.kind", "choice", "wrong-coder")
+    around("what is called a number, by its categories", "items.0.coder", {"kind": "choice"}, None)
+    around("what is called a choice, in bins", "items.0.kind", "choice", None)
     for text in ("1.50", "01.5", "-0", "1e1", "+2", " 2", "1,5", "NaN", "2.", "1234567890123456", "0.1234567890123456"):
         around(f"the edge {text}", "items.0.coder.edges", [text, "10"], "wrong-coder")
     around("edges that fall", "items.0.coder.edges", ["10", "1.5"], "wrong-coder")
@@ -396,7 +410,10 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
     around("a rule and no way to say that it does not apply", "items.1.show_if", rule, "wrong-rule")
     around("a rule with a field more", "items.0.show_if.0.unless", [], "unknown-field")
     around(
-        "a public attribute in bins that do not fit", "public.0.coder", {"edges": ["18"], "kind": "bins"}, "wrong-coder"
+        "a public attribute in bins that do not fit",
+        "public.0.coder",
+        {"edges": ["9", "18"], "kind": "bins"},
+        "wrong-coder",
     )
     bins = {
         "categories": ["< 18", ">= 18"],
@@ -611,10 +628,13 @@ def add_blocks(add: Callable[..., None]) -> None:
     add("in blocks", BLOCKS, None, ratio=_text(ratios[0] * ratios[1]))
     add("the smallest blocks", changed("blocks.size", 20, BLOCKS), None, ratio=_text(ratios[0] * ratios[1]))
     claim = math.prod(Fraction(WHOLE, WHOLE - LIMITS[cells].keep) for cells in (3, 2))
-    deniable = changed("plan.kind", "deniability", BLOCKS)
+    deniable = changed("deniability", True, BLOCKS)
     add("blocks that claim deniability", deniable, None, ratio=_text(ratios[0] * ratios[1]), claim=_text(claim))
     add("deniability beyond the true epsilon", changed("epsilon", "1.9", deniable), "epsilon-exceeded")
-    add("deniability without blocks", changed("plan.kind", "deniability"), "wrong-blocks")
+    add("deniability without blocks", changed("deniability", True), "wrong-blocks")
+    add("deniability that is not said", changed("deniability", ..., BLOCKS), "malformed")
+    for value in ("true", 1, None):
+        add(f"deniability as {value!r}", changed("deniability", value, BLOCKS), "malformed")
     limits = "plan.questions.0.channel."
     add("limits with a point", canonical(BLOCKS).replace('"cells":3', '"cells":3.0'), "malformed")
     add("limits without a floor", changed(limits + "least_fake", ..., BLOCKS), "malformed")

@@ -25,10 +25,15 @@ function compare(what, found, wanted) {
 
 // -- designs, channels, the account, reports -------------------------------------------------------------------------
 
-for (const { name, hash, body, reason: refused, ratio, claim, found: again } of load("designs.json")) {
+for (const { name, hash, body, reason: refused, ratio, claim, found: again, answers, codes } of load("designs.json")) {
   const both = (/** @type {any} */ design) => [design.ratio, design.claim, design.panel?.found].filter(Boolean).map(text).join(" ");
   const found = await verifying.verify(bytes(body), hash).then(both, reason);
   compare(`design: ${name}`, found, refused ?? [ratio, claim, again].filter(Boolean).join(" "));
+  if (answers) {
+    const given = Object.fromEntries(messages.readJson(answers).value);
+    const made = encoding.codesOf(await verifying.verify(bytes(body), hash), given);
+    compare(`answers: ${name}`, Object.fromEntries(Object.entries(made).sort()), codes);
+  }
 }
 
 const long = new Uint8Array((1 << 22) + 1);

@@ -104,6 +104,7 @@ def design_body(
         issuer=issuer,
         audience=tuple(sorted(set(audience))),
         blocks=None if size is None else BlockRule(size, UPDATE),
+        deniability=survey.design.claims_deniability,
         weights=survey.design.weights,
         wave=None,
         replaces=replaces,

@@ -373,6 +373,11 @@ class Design(Frozen):
         """How many respondents a block takes, where fakes are published block by block."""
         return None
 
+    @property
+    def claims_deniability(self) -> bool:
+        """Whether less is claimed than the true number: devices show both, and ask to agree."""
+        return False
+
     def to_dict(self) -> dict[str, object]:
         """The design as plain data: enough for a stranger to check its epsilon and to answer it."""
         return {

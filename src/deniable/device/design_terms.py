@@ -44,9 +44,6 @@ def check_items(
     if [item.name for item in message.items] != list(domain):
         refuse("wrong-items", "the items are not the plan's attributes in their order")
     items: list[Item | PublicItem] = [*message.items, *message.public]
-    for item in items:
-        if (item.kind == "number") != isinstance(item.coder, Bins):
-            refuse("wrong-coder", f"{item.name!r} is a {item.kind} question, and its coder is for another kind")
     for item, variable in zip(items, [*domain.values(), *public], strict=True):
         _check_coder(item.coder, variable)
     clear = {variable.name: variable for variable in public}
@@ -108,7 +105,7 @@ def check_door(message: Design) -> None:
 
 def check_blocks(message: Design, *, adaptive: bool) -> None:
     """Check that a design says how its blocks follow each other if it has any."""
-    if message.plan.kind == "deniability" and not adaptive:
+    if message.deniability and not adaptive:
         refuse("wrong-blocks", "a design that claims deniability is published block by block")
     if adaptive != (message.blocks is not None):
         refuse("wrong-blocks", "channels are published block by block exactly where blocks have a size")

@@ -100,7 +100,7 @@ class VerifiedDesign(Frozen):
     @property
     def claim(self) -> Fraction | None:
         """The exact ratio that is claimed for a whole report, where less is claimed than the true one: deniability."""
-        if self.message.plan.kind != "deniability":
+        if not self.message.deniability:
             return None
         limits = [question.channel.limits for question in self.questions]
         claims = [Fraction(1) if each is None else each.claim for each in limits]  # all have some: `verify` has looked

@@ -588,7 +588,7 @@ test("blind tokens and blocks: the whole chain is followed first, and the weaker
 
 test("a survey that claims deniability is drawn by nobody who did not agree to the true number", async () => {
   const { form, design: plain } = await inBlocks();
-  const design = { ...plain, plan: { ...plain.plan, kind: "deniability" } };
+  const design = { ...plain, deniability: true };
   const { texts, replaces, ...kept } = design;
   const planId = await hash(canonical(kept));
   const id = await hash(canonical(design));

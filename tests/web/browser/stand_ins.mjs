@@ -166,6 +166,7 @@ export const designOf = async (form, fields = {}) => ({
   public: [{ categories: ["north", "south"], coder: { kind: "choice" }, kind: "choice", name: "region" }],
   published: null,
   replaces: null,
+  deniability: false,
   panel: null,
   survey: "sample",
   texts: await hash(canonical(form)),

@@ -57,6 +57,9 @@ FEWEST_TOGETHER = 20  # reports among which one hides: no block is smaller, and 
 
 # -- the design ---------------------------------------------------------------------------------------------------
 
+KindName: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_-]{0,31}\Z")]
+"""What somebody called a kind of design or question. No device needs to know it: what counts stands beside it."""
+
 
 class Attribute(Message, frozen=True):
     """An attribute and its categories; a category's code is its position."""
@@ -79,9 +82,7 @@ class Plan(Message, frozen=True):
     """A design as `deniable.designs.design.Design.to_dict` writes it."""
 
     format: Literal[1]
-    kind: Literal[
-        "design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "deniability", "paired"
-    ]
+    kind: KindName
     domain: Annotated[tuple[Attribute, ...], Meta(min_length=1)]
     questions: Annotated[tuple[Asked, ...], Meta(min_length=1)]
     ballots: Annotated[tuple[tuple[Whole, ...], ...], Meta(min_length=1)]
@@ -100,8 +101,6 @@ class Bins(Message, frozen=True, tag="bins", tag_field="kind"):
 Coder: TypeAlias = Choices | Bins
 """How an answer becomes a category. Devices refuse a kind that they do not know."""
 
-ItemKind: TypeAlias = Literal["choice", "yes-no", "scale", "number"]
-
 
 class Rule(Message, frozen=True, rename={"values": "is"}):
     """A question is put only to those whose public attribute is one of these."""
@@ -114,7 +113,7 @@ class Item(Message, frozen=True):
     """How the answer about an attribute is taken, and whom the question is put to: those for whom all rules hold."""
 
     name: Short
-    kind: ItemKind
+    kind: KindName
     coder: Coder
     show_if: tuple[Rule, ...]
 
@@ -123,7 +122,7 @@ class PublicItem(Message, frozen=True):
     """An attribute that travels in clear, outside epsilon."""
 
     name: Short
-    kind: ItemKind
+    kind: KindName
     coder: Coder
     categories: tuple[Category, ...]
 
@@ -153,7 +152,7 @@ class Design(Message, frozen=True):
     `audience` are the origins that reports may be sent to, `weights` how often each ballot is drawn (None: all alike),
     `issuer` the hash of the key that signs blind tokens, `texts` the hash of the form, `replaces` the design whose
     words this one corrects, `published` the public place where its hash can be compared. Only a `panel` repeats a
-    disguise.
+    disguise. With `deniability`, less is claimed than the true epsilon.
     """
 
     version: Literal[3]
@@ -167,6 +166,7 @@ class Design(Message, frozen=True):
     issuer: Hash | None
     audience: tuple[str, ...]
     blocks: BlockRule | None
+    deniability: bool
     weights: tuple[Whole, ...] | None
     wave: Annotated[int, Meta(ge=1, lt=1 << 31)] | None
     replaces: Hash | None

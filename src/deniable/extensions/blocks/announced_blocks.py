@@ -57,7 +57,7 @@ class MessageBlocks(Blocks):
             requested=float(message["epsilon"]),
             block_size=_UNBOUNDED,
         )
-        fix(self, _message=msgspec.json.encode(message), _is_deniability=plan["kind"] == "deniability")
+        fix(self, _message=msgspec.json.encode(message), _is_deniability=message["deniability"])
 
     def _given(self) -> dict[str, Any]:
         return {"message": self.to_dict()}
@@ -71,6 +71,11 @@ class MessageBlocks(Blocks):
     def claimed_epsilon(self) -> float:
         """What the published protocol claims for a whole report, where it is the one that was served."""
         return epsilon_of(self._claim) if self._is_deniability else self.epsilon
+
+    @property
+    def claims_deniability(self) -> bool:
+        """As the message says."""
+        return self._is_deniability
 
     @property
     def _claim(self) -> Fraction | float:

@@ -342,8 +342,12 @@ class Blocks(Design):
             for question, limits in zip(self.questions, self.limits, strict=True)
         ]
         data = self.to_dict()
-        kind = "blocks" if self.mode == "ldp" else "deniability"  # devices show both numbers, and ask to agree
-        return {**{key: data[key] for key in ("format", "domain", "ballots")}, "kind": kind, "questions": questions}
+        return {**{key: data[key] for key in ("format", "kind", "domain", "ballots")}, "questions": questions}
+
+    @property
+    def claims_deniability(self) -> bool:
+        """Whether less is claimed than the true number."""
+        return self.mode == "deniability"
 
     def served_in_blocks(self) -> int:
         """How many respondents a block takes."""

@@ -94,6 +94,10 @@ class PairedItems(Design):
         coins = Coins(truthful, isqrt(truthful**2 - both), 16)
         return cls(domain_of(data), coins.p, coins.rho)
 
+    def plan(self) -> dict[str, object]:
+        """None: a server would read the two answers as any other pair of attributes."""
+        raise DesignError("a paired_items design disguises tables; no collector serves it")
+
     def _statement(self) -> Statement:
         """Say what the two answers of a person tell together."""
         alone = (self.coins.p / (1 - self.coins.p)) ** len(self.domain)

@@ -23,7 +23,7 @@ import { object, list, refuse, string } from "../protocol/messages.mjs";
  * @typedef {object} Attribute
  * @property {string} name
  * @property {Category[]} categories a category's code is its place here
- * @property {"choice" | "yes-no" | "scale" | "number"} kind
+ * @property {string} kind what the survey calls such a question
  * @property {Coder} coder how an answer becomes a category
  * @property {Rule[]} rules all of them hold for whoever is asked
  * @property {boolean} isPublic travels in clear
@@ -80,11 +80,7 @@ export function attributesOf(message) {
     const rules = show_if.map((/** @type {Anything} */ each) => ({ ...each, codes: codesIn(each, clear) }));
     return { name, categories: plan.domain[place].categories, kind, coder, rules, isPublic: false };
   });
-  const all = [...attributes, ...clear];
-  for (const { name, kind, coder } of all) {
-    if ((kind === "number") !== (coder.kind === "bins")) refuse("wrong-coder", `${name} has a coder for another kind`);
-  }
-  all.forEach(checkCoder);
+  [...attributes, ...clear].forEach(checkCoder);
   for (const each of attributes) checkRules(each, clear);
   return { attributes, clear };
 }
@@ -171,8 +167,8 @@ export const isFor = (audience, origin) =>
 const isLoopback = (origin) => LOOPBACK.includes(ORIGIN.exec(origin)?.[2] ?? "");
 
 /** @param {Anything} message @param {boolean} isAdaptive */
-export function checkBlocks({ blocks, plan }, isAdaptive) {
-  if (plan.kind === "deniability" && !isAdaptive) {
+export function checkBlocks({ blocks, deniability }, isAdaptive) {
+  if (deniability && !isAdaptive) {
     refuse("wrong-blocks", "a design that claims deniability is published block by block");
   }
   if (isAdaptive !== (blocks !== null)) {

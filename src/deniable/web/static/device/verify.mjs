@@ -5,6 +5,7 @@ import { channelOf, checkTold, checkWeights, weights } from "../channels/registr
 import { compose, epsilonOf, fits, larger, ratio } from "./epsilon.mjs";
 import {
   between,
+  boolean,
   canonical,
   hash,
   hashOf,
@@ -43,7 +44,7 @@ const category = (value, path) =>
   typeof value === "bigint" ? whole(value, path) : such((each) => ["string", "boolean"].includes(typeof each))(value, path);
 const positive = between(1n, 1n << 31n);
 const together = between(20n, 1n << 31n); // reports a block: among fewer, none would hide
-const kind = oneOf("choice", "yes-no", "scale", "number");
+const kind = matching(/^[a-z][a-z0-9_-]{0,31}$/); // what somebody called it: nothing here depends on it
 const rule = object({ attribute: short, is: list(category) });
 const design = object({
   version: three,
@@ -51,7 +52,7 @@ const design = object({
   epsilon: decimal,
   plan: object({
     format: one,
-    kind: oneOf("design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "deniability", "paired"),
+    kind,
     domain: list(object({ name: short, categories: list(category) }), 1),
     questions: list(object({ attributes: list(string, 1), channel: weights }), 1),
     ballots: list(list(whole), 1),
@@ -63,6 +64,7 @@ const design = object({
   issuer: optional(hash),
   audience: list(string),
   blocks: optional(object({ size: together, update: oneOf("pooled") })),
+  deniability: boolean,
   weights: optional(list(whole)),
   wave: optional(positive),
   replaces: optional(hash),
@@ -171,7 +173,7 @@ async function judge(id, message) {
     weights: message.weights && message.weights.map(Number),
     ratio: dearest,
     isAdaptive,
-    claim: plan.kind === "deniability" ? ballots.map(claimOf).reduce(larger) : null,
+    claim: message.deniability ? ballots.map(claimOf).reduce(larger) : null,
     panel,
     isPaired: questions.some(({ channel }) => channel.coins),
   };

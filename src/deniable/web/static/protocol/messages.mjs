@@ -139,6 +139,7 @@ export const such = (test) => (value, path) =>
 
 export const whole = such((value) => typeof value === "bigint" && BigInt.asIntN(64, value) === value);
 export const string = such((value) => typeof value === "string");
+export const boolean = such((value) => typeof value === "boolean");
 export const short = such((value) => typeof value === "string" && value !== "" && [...value].length <= 1000);
 
 /** @param {RegExp} pattern @returns {Reader} */
