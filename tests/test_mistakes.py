@@ -75,7 +75,7 @@ MISTAKES = {
     # survey files
     "a kind of question": (
         lambda: survey('"yes-no"', '"yesno"'),
-        "choose from 'choice', 'yes-no'.*line 11 of exams",
+        "choose from 'choice', 'number'.*line 11 of exams",
     ),
     "a name with a space": (
         lambda: survey('"cheated"', '"has cheated"'),

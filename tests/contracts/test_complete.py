@@ -26,7 +26,7 @@ from deniable.device.channels.channel_kind import Kind, SetKind
 from deniable.device.protocol.messages import KindName
 from deniable.planning import candidates
 from deniable.surveys import designs as survey_designs
-from deniable.surveys.questions import HOMES as QUESTIONS
+from deniable.surveys.questions import QUESTIONS
 from deniable.surveys.schema import DesignEntry
 
 TESTS = Path(__file__).parent.parent
@@ -146,3 +146,10 @@ def test_every_key_of_a_design_in_a_survey_file_is_taken_by_some_kind():
 @pytest.mark.parametrize("kind", [Design.kind, *DESIGNS, *QUESTIONS])
 def test_a_kind_has_a_name_that_devices_read(kind):
     assert msgspec.convert(kind, KindName) == kind
+
+
+@pytest.mark.parametrize("kind", QUESTIONS.names())
+def test_a_kind_of_question_is_in_the_reference_with_its_keys(kind):
+    page = (TESTS.parent / "docs" / "reference" / "survey-file.md").read_text("utf-8")
+    assert f'`"{kind}"`' in page
+    assert [key for key in QUESTIONS[kind].__struct_fields__ if f"`{key}`" not in page] == []

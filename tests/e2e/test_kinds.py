@@ -12,6 +12,7 @@ from watching import LOOK, SURVEY, flaws, shown, stored
 from deniable.collection.simulate_respondents import Crowd
 from deniable.device.protocol.admission_token import report_id
 from deniable.device.protocol.fake_blocks import Block
+from deniable.surveys.questions import QUESTIONS
 from deniable.surveys.survey import parse_survey
 
 TABLES = 'tables = [["smokes", "sleep"]]'
@@ -356,6 +357,51 @@ def test_without_a_partner_or_without_the_means(serving, visitor):
         assert "X25519" in shown(page, "unsupported").inner_text()
         assert kept(page) == [[], [], []]
         assert old.posted() == []
+
+
+# -- kinds of question that the page was not made for ------------------------------------------------------------------
+
+MIXED = (
+    SURVEY.replace(TABLES, 'design = { kind = "joint" }')
+    + """
+[[questions]]
+name = "drinks"
+text = "How many drinks a week?"
+kind = "number"
+bins = [1, 8]
+
+[[questions]]
+name = "mood"
+text = "How are you, from 1 to 5?"
+kind = "scale"
+first = 1
+last = 5
+"""
+)
+
+
+def test_a_kind_that_the_page_does_not_know_is_a_list_or_a_number_to_type(serving, visitor, monkeypatch):
+    for kind in QUESTIONS:
+        monkeypatch.setattr(QUESTIONS[kind], "kind", f"new-{kind}")
+    with serving(MIXED) as service:
+        someone = visitor()
+        page = someone.visit(service.url)
+        shown(page, "intro")
+        press(page, "Begin")
+        shown(page, "questions")
+        mood, drinks = (page.get_by_role("group", name=name) for name in ("How are you", "How many drinks"))
+        assert [each.text_content() for each in mood.locator("label").all()] == list("12345")
+        assert page.locator(".across").count() == 0  # which a scale would be
+        mood.get_by_label("4").check()
+        drinks.locator("input[type=text]").fill("3,5")
+        answer(page)
+        report = reviewed(page)
+        press(page, "Send")
+        shown(page, "done")
+        assert someone.posted() == [report]
+        assert sum(stored(service).values()) == 1
+        design = json.loads(service.collector.design(service.collector.design_id))
+    assert [item["kind"] for item in design["items"]] == ["new-yes-no", "new-choice", "new-number", "new-scale"]
 
 
 # -- deniability ------------------------------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ from deniable.device.protocol.answer_encoding import NOT_ASKED, SKIPPED
 from deniable.device.text_safety import alike, crossed
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
-from deniable.surveys.questions import Option, Texts, question_kind
+from deniable.surveys.questions import Hint, Option, Texts
 from deniable.surveys.questions.choice import choice_options
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from deniable.surveys.schema import Kind, PublicEntry, QuestionEntry
+    from deniable.surveys.questions import QuestionEntry
+    from deniable.surveys.schema import PublicEntry
     from deniable.surveys.translations import Translator
 
 
@@ -27,10 +28,10 @@ class Item(Frozen):
 
     name: str
     text: Texts
-    kind: Kind
+    kind: str
     options: tuple[Option, ...]
     bins: tuple[float, ...] = ()
-    entry: tuple[float | None, float | None, float | None] | None = None
+    entry: Hint | None = None
     show_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -42,24 +43,21 @@ class Item(Frozen):
 def question_item(entry: QuestionEntry, path: str, say: Translator, public: Mapping[str, Item]) -> Item:
     """Check one `[[questions]]` entry."""
     _not_reserved(entry.name, path)
-    kind = question_kind(entry.kind)
-    _only_its_own_keys(entry, kind.keys(entry), path)
-    bins, options = kind.bins(entry, path), kind.options(entry, path, say)
+    options = entry.options(path, say)
     if entry.prefer_not_to_say:
         options.append(Option(SKIPPED, say.phrase("prefer_not_to_say", f"{path}.prefer_not_to_say")))
     show_if = _rules(entry.show_if, f"{path}.show_if", public)
     if show_if:
         # Whoever is not shown the question sends a disguised answer all the same: nobody is missing.
         options.append(Option(NOT_ASKED, say.phrase("does_not_apply", f"{path}.show_if")))
-    where = f"{path}.choices" if entry.choices is not None else path
-    _different(options, where)
+    _different(options, path if getattr(entry, "choices", None) is None else f"{path}.choices")
     return Item(
         entry.name,
         say(entry.text, f"{path}.text"),
         entry.kind,
         tuple(options),
-        bins,
-        _typed(entry, path),
+        entry.edges(path),
+        entry.hint(path),
         show_if,
     )
 
@@ -79,28 +77,6 @@ def _not_reserved(name: str, path: str) -> None:
             f"{name!r} another name",
             path=f"{path}.name",
         )
-
-
-def _only_its_own_keys(entry: QuestionEntry, allowed: Collection[str], path: str) -> None:
-    for key in ("choices", "bins", "first", "last", "min", "max", "step"):
-        if getattr(entry, key) is not None and key not in allowed:
-            raise SurveyError(
-                f"{path}.{key}: a question of kind {entry.kind!r} takes {' and '.join(sorted(allowed))}, not {key}",
-                path=f"{path}.{key}",
-            )
-
-
-def _typed(entry: QuestionEntry, path: str) -> tuple[float | None, float | None, float | None] | None:
-    """How a number may be typed, if the file says anything about it."""
-    if entry.min is None and entry.max is None and entry.step is None:
-        return None
-    if entry.min is not None and entry.max is not None and not entry.min < entry.max:
-        raise SurveyError(
-            f"{path}.max: numbers go from min up to max; found {entry.min} to {entry.max}", path=f"{path}.max"
-        )
-    if entry.step is not None and not entry.step > 0:
-        raise SurveyError(f"{path}.step: a step is above 0, such as 1 or 0.1; found {entry.step}", path=f"{path}.step")
-    return (entry.min, entry.max, entry.step)
 
 
 def _rules(

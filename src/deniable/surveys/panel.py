@@ -25,7 +25,7 @@ _WITHOUT = ("optimal", "blocks", "paired")  # designs that make channels of thei
 _LEVELS = ("krr", "unary", "subset", "least_variance", "optimal")  # channels that have a second level, or can be one
 
 
-def panel_of(entry: SurveyEntry) -> Panel | None:
+def panel_of(entry: SurveyEntry, names: Sequence[str]) -> Panel | None:
     """The panel that a file declares, if what it says of it can be kept."""
     panel = entry.panel
     if panel is None:
@@ -53,7 +53,6 @@ def panel_of(entry: SurveyEntry) -> Panel | None:
         KRR(2, panel.again)
     except DesignError as error:
         raise SurveyError(f"panel.again: {error.message}", path="panel.again") from error
-    names = [question.name for question in entry.questions]
     strangers = [name for name in panel.repeats if name not in names]
     if strangers or len(set(panel.repeats)) != len(panel.repeats):
         raise SurveyError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -14,39 +14,21 @@ Text: TypeAlias = str | dict[str, str]
 
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Language: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$")]
-Kind: TypeAlias = Literal["choice", "yes-no", "scale", "number"]
 Admission: TypeAlias = Literal["open", "invited", "blind"]
 
 
-class _Entry(Struct, forbid_unknown_fields=True, frozen=True):
-    pass
+class Entry(Struct, forbid_unknown_fields=True, frozen=True):
+    """A table of the file, which takes the keys that it names and no other."""
 
 
-class ChoiceEntry(_Entry, frozen=True):
+class ChoiceEntry(Entry, frozen=True):
     """A choice whose text differs from the value that is counted."""
 
     value: str
     text: Text
 
 
-class QuestionEntry(_Entry, frozen=True):
-    """One sensitive question."""
-
-    name: Name
-    text: Text
-    kind: Kind = "choice"
-    choices: tuple[str | ChoiceEntry, ...] | None = None
-    first: int | None = None
-    last: int | None = None
-    bins: tuple[int | float, ...] | None = None
-    min: int | float | None = None
-    max: int | float | None = None
-    step: int | float | None = None
-    prefer_not_to_say: bool = False
-    show_if: dict[str, str | tuple[str, ...]] = {}
-
-
-class PublicEntry(_Entry, frozen=True):
+class PublicEntry(Entry, frozen=True):
     """One attribute that travels in clear, outside epsilon."""
 
     name: Name
@@ -54,7 +36,7 @@ class PublicEntry(_Entry, frozen=True):
     choices: tuple[str | ChoiceEntry, ...]
 
 
-class PanelEntry(_Entry, frozen=True):
+class PanelEntry(Entry, frozen=True):
     """A panel: the same people are asked again, and devices keep the disguises of what it repeats."""
 
     name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
@@ -63,7 +45,7 @@ class PanelEntry(_Entry, frozen=True):
     again: int | float = 2.0
 
 
-class DesignEntry(_Entry, frozen=True):
+class DesignEntry(Entry, frozen=True):
     """Who is asked what; `designs` says what each kind takes."""
 
     kind: str = "tables"
@@ -83,14 +65,14 @@ class DesignEntry(_Entry, frozen=True):
     accept: Literal["a partner who knows the coin", "deniability instead of differential privacy"] | None = None
 
 
-class SurveyEntry(_Entry, frozen=True):
+class SurveyEntry(Entry, frozen=True):
     """The whole file."""
 
     format: Literal[1]
     name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     title: Text
     epsilon: int | float
-    questions: Annotated[tuple[QuestionEntry, ...], Meta(min_length=1, max_length=200)]
+    questions: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1, max_length=200)]  # `questions` reads each
     languages: Annotated[tuple[Language, ...], Meta(min_length=1)] = ("en",)
     design: DesignEntry = DesignEntry()
     tables: tuple[tuple[str, ...], ...] = ()

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,10 +25,10 @@ from deniable.frozen import Frozen
 from deniable.surveys.build_design import build, everything, searched_for
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.panel import panel_of, share_found
-from deniable.surveys.parse_survey import line_of
-from deniable.surveys.schema import Admission, DesignEntry, PanelEntry, PublicEntry, QuestionEntry, SurveyEntry
+from deniable.surveys.parse_survey import convert, line_of
+from deniable.surveys.questions import read_question
+from deniable.surveys.schema import Admission, SurveyEntry
 from deniable.surveys.translations import Translator
-from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from deniable.aims.aim import Wanted
     from deniable.designs.design import Design
     from deniable.device.protocol.messages import Panel
-
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*?)`)?$", re.DOTALL)
+    from deniable.surveys.questions import QuestionEntry
+    from deniable.surveys.schema import PublicEntry
 
 
 @dataclass(frozen=True)
@@ -177,16 +177,17 @@ def parse_survey(text: str) -> Survey:
         data = untrusted.parse_toml(text)
     except InputError as error:
         raise SurveyError(error.message, path="") from None
-    return check(_typed(data))
+    entry = convert(data, SurveyEntry)
+    return check(entry, [read_question(each, f"questions[{i}]") for i, each in enumerate(entry.questions)])
 
 
-def check(entry: SurveyEntry) -> Survey:
+def check(entry: SurveyEntry, asked: Sequence[QuestionEntry]) -> Survey:
     """Check what the types cannot: translations, choices, rules, epsilon, design, tables, times."""
     say = Translator(_languages(entry), entry.texts)
     title = say(entry.title, "title")
     public = {item.name: item for item in (public_item(e, f"public[{i}]", say) for i, e in enumerate(entry.public))}
-    questions = tuple(question_item(e, f"questions[{i}]", say, public) for i, e in enumerate(entry.questions))
-    _names_differ(entry)
+    questions = tuple(question_item(e, f"questions[{i}]", say, public) for i, e in enumerate(asked))
+    _names_differ(entry.public, asked)
     try:
         exp_below(entry.epsilon)
     except DesignError as error:
@@ -199,7 +200,7 @@ def check(entry: SurveyEntry) -> Survey:
             raise SurveyError(f"{key}: say in which time zone, as in 2030-01-31T12:00:00Z", path=key)
     if entry.opens and entry.closes and entry.opens >= entry.closes:
         raise SurveyError(f"closes: the survey would close ({entry.closes}) before it opens", path="closes")
-    panel = panel_of(entry)
+    panel = panel_of(entry, list(domain))
     wanted = _wanted(entry.wanted, domain)
     design = build(domain, float(entry.epsilon), entry.design, entry.tables, entry.panel, wanted=wanted)
     found = None if panel is None else share_found(panel, design, tuple(public.values()))
@@ -246,72 +247,6 @@ def _four_decimals(epsilon: float) -> None:
         )
 
 
-def _typed(data: dict[str, Any]) -> SurveyEntry:
-    try:
-        return msgspec.convert(data, SurveyEntry)
-    except msgspec.ValidationError as error:
-        found = _AT.match(str(error))
-        assert found
-        path = (found["path"] or "").lstrip(".").replace("[...]", "")
-        what = _plain(found["what"], path, data)
-        raise SurveyError(f"{path or 'the file'}: {what}", path=path) from None
-
-
-_PATTERNS = {
-    "languages": "a language is a code such as 'en' or 'pt-BR'",
-    "panel.name": "a panel's name is made of small letters, digits and hyphens, such as 'family-2030'",
-    "name": "a survey's name is made of small letters, digits and hyphens, such as 'smoking-2030'",
-    ".name": "a name is made of letters, digits and underscores, at most 64, and begins with no digit, such as "
-    "'ever_smoked'",
-}
-
-
-def _plain(what: str, path: str, data: dict[str, Any]) -> str:
-    """What is wrong, for whoever wrote the file: the choices instead of a pattern."""
-    value = _value(data, path)
-    shown = "" if value is None or isinstance(value, dict | list) else f"; found {value!r}"
-    if "regex" in what:
-        kind = "languages" if path.startswith("languages") else path if path in _PATTERNS else ".name"
-        return _PATTERNS[kind] + shown
-    if "enum value" in what:
-        return f"choose from {listed(_choices(path))}{shown}"
-    field = re.search(r"unknown field `(\w+)`", what)
-    if field:
-        return f"there is no key {field[1]!r} here; there are {listed(_keys(path))}"
-    return what.replace("Object", "the table").replace("`", "'") + shown
-
-
-def _value(data: Any, path: str) -> Any:
-    for name, place in re.findall(r"([A-Za-z0-9_-]+)|\[(\d+)\]", path):
-        try:
-            data = data[name] if name else data[int(place)]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
-
-
-def _entry(path: str) -> Any:
-    """The table that a path leads into."""
-    homes: dict[str, Any] = {
-        "questions": QuestionEntry,
-        "public": PublicEntry,
-        "design": DesignEntry,
-        "panel": PanelEntry,
-    }
-    return next((kind for name, kind in homes.items() if path.startswith(name)), SurveyEntry)
-
-
-def _keys(path: str) -> tuple[str, ...]:
-    return tuple(_entry(path).__struct_fields__)
-
-
-def _choices(path: str) -> tuple[object, ...]:
-    """The values that a key may have."""
-    last = re.findall(r"[A-Za-z0-9_-]+", path)[-1]
-    annotation = get_type_hints(_entry(path), include_extras=False).get(last)
-    return tuple(value for part in (annotation, *get_args(annotation)) for value in get_args(part) if value is not None)
-
-
 def _languages(entry: SurveyEntry) -> list[str]:
     languages = list(entry.languages)
     if len(set(languages)) != len(languages):
@@ -319,9 +254,9 @@ def _languages(entry: SurveyEntry) -> list[str]:
     return languages
 
 
-def _names_differ(entry: SurveyEntry) -> None:
+def _names_differ(public: Sequence[PublicEntry], asked: Sequence[QuestionEntry]) -> None:
     seen: set[str] = set()
-    named = {"public": [e.name for e in entry.public], "questions": [e.name for e in entry.questions]}
+    named = {"public": [e.name for e in public], "questions": [e.name for e in asked]}
     for key, names in named.items():
         for index, name in enumerate(names):
             if name in seen:

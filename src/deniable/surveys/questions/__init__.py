@@ -1,26 +1,34 @@
-"""The kinds of question of a survey file, a module each: it is imported when a question of its kind is first read.
+"""The kinds of question of a survey file, a file each: the keys it takes, what can be answered, the edges of its bins.
 
-A kind says which keys it takes, which options a respondent has, and, if answers are numbers, the edges of their bins.
+A file holds one class, whose `kind` is what the file is called ("yes-no" is in `yes_no.py`). Nothing else has to name
+it: devices know numbers, which fall into bins, from answers that are chosen, and read no more of a kind than its name.
+A page puts what is chosen as a list; of a kind called "scale", whose steps are short, side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec import field
+
+from deniable.core.registry import Registry
+from deniable.errors import SurveyError
 from deniable.frozen import Frozen
+from deniable.surveys.parse_survey import convert
+from deniable.surveys.schema import Entry, Name, Text
+from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from deniable.surveys.schema import QuestionEntry
     from deniable.surveys.translations import Translator
 
 Texts = Mapping[str, str]
+Hint = tuple[float | None, float | None, float | None]
+"""How a number may be typed: least, most, step."""
+
 MOST_CHOICES = 1000
-HOMES = {"choice": "choice", "yes-no": "yes_no", "scale": "scale", "number": "number"}
+DEFAULT = "choice"
 
 
 @dataclass(frozen=True)
@@ -31,22 +39,45 @@ class Option(Frozen):
     text: Texts
 
 
-class QuestionKind(Protocol):
-    """What the module of a kind has."""
+class QuestionEntry(Entry, frozen=True, kw_only=True):
+    """One sensitive question: the keys of every kind, to which each adds its own."""
 
-    def keys(self, entry: QuestionEntry) -> Collection[str]:
-        """The keys, of those that not every kind has, that this question may have."""
-        ...
+    kind: ClassVar[str]
 
-    def bins(self, entry: QuestionEntry, path: str) -> tuple[float, ...]:
+    name: Name
+    text: Text
+    prefer_not_to_say: bool = False
+    show_if: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
+
+    def options(self, path: str, say: Translator) -> list[Option]:
+        """What a respondent can answer, in order; `path` leads to the question, for refusals."""
+        raise NotImplementedError
+
+    def edges(self, path: str) -> tuple[float, ...]:  # noqa: ARG002 - for the kind whose answers are numbers
         """The edges between bins, if answers are numbers."""
-        ...
+        return ()
 
-    def options(self, entry: QuestionEntry, path: str, say: Translator) -> list[Option]:
-        """What a respondent can answer, in order."""
-        ...
+    def hint(self, path: str) -> Hint | None:  # noqa: ARG002
+        """How a number may be typed, if the file says anything about it."""
+        return None
 
 
-def question_kind(kind: str) -> QuestionKind:
-    """The module of a kind of question."""
-    return cast("QuestionKind", import_module(f"{__name__}.{HOMES[kind]}"))
+QUESTIONS = Registry[type[QuestionEntry]]("question", __name__, dashed=True)
+
+
+def read_question(given: dict[str, Any], path: str) -> QuestionEntry:
+    """Read one `[[questions]]` table by the class of its kind."""
+    kind = given.get("kind", DEFAULT)
+    if not isinstance(kind, str) or kind not in QUESTIONS:
+        known = listed(sorted(QUESTIONS))
+        raise SurveyError(f"{path}.kind: choose from {known}; found {kind!r}", path=f"{path}.kind")
+    entry, rest = QUESTIONS[kind], {key: value for key, value in given.items() if key != "kind"}
+    common = QuestionEntry.__struct_fields__
+    taken = [*(key for key in entry.__struct_fields__ if key not in common), *common]
+    for key in rest:
+        if key not in taken:
+            raise SurveyError(
+                f"{path}.{key}: there is no key {key!r} here; a question of kind {kind!r} takes {listed(taken)}",
+                path=f"{path}.{key}",
+            )
+    return convert(rest, entry, path)

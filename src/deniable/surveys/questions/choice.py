@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from deniable.device.text_safety import MOST_CHOICE
 from deniable.errors import SurveyError
-from deniable.surveys.questions import MOST_CHOICES, Option
+from deniable.surveys.questions import MOST_CHOICES, Option, QuestionEntry
 from deniable.surveys.schema import ChoiceEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from deniable.surveys.schema import QuestionEntry
     from deniable.surveys.translations import Translator
 
 
-def keys(_entry: QuestionEntry) -> Collection[str]:
-    """The list."""
-    return {"choices"}
+class Choice(QuestionEntry, frozen=True):
+    """One of a list."""
 
+    kind: ClassVar[str] = "choice"
 
-def bins(_entry: QuestionEntry, _path: str) -> tuple[float, ...]:
-    """None: answers are no numbers."""
-    return ()
+    choices: tuple[str | ChoiceEntry, ...] | None = None
 
-
-def options(entry: QuestionEntry, path: str, say: Translator) -> list[Option]:
-    """The choices."""
-    return choice_options(entry.choices, f"{path}.choices", say)
+    def options(self, path: str, say: Translator) -> list[Option]:
+        """The choices."""
+        return choice_options(self.choices, f"{path}.choices", say)
 
 
 def choice_options(choices: Sequence[str | ChoiceEntry] | None, path: str, say: Translator) -> list[Option]:

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from deniable.errors import SurveyError
 from deniable.surveys.questions import MOST_CHOICES, Option
-from deniable.surveys.questions.choice import bins, choice_options
+from deniable.surveys.questions.choice import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from deniable.surveys.schema import QuestionEntry
     from deniable.surveys.translations import Translator
 
-__all__ = ["bins", "keys", "options"]
 
+class Scale(Choice, frozen=True):
+    """Whole numbers by their ends, or steps in words."""
 
-def keys(entry: QuestionEntry) -> Collection[str]:
-    """The ends, or the list."""
-    return {"choices"} if entry.choices is not None else {"first", "last"}
+    kind: ClassVar[str] = "scale"
 
+    first: int | None = None
+    last: int | None = None
 
-def options(entry: QuestionEntry, path: str, say: Translator) -> list[Option]:
-    """The steps."""
-    if entry.choices is not None:
-        return choice_options(entry.choices, f"{path}.choices", say)
-    return [Option(str(step), say.same(str(step))) for step in _steps(entry, path)]
+    def options(self, path: str, say: Translator) -> list[Option]:
+        """The steps."""
+        if self.choices is None:
+            return [Option(str(step), say.same(str(step))) for step in self._steps(path)]
+        for key in ("first", "last"):
+            if getattr(self, key) is not None:
+                raise SurveyError(f"{path}.{key}: a scale with choices takes no {key}", path=f"{path}.{key}")
+        return super().options(path, say)
 
-
-def _steps(entry: QuestionEntry, path: str) -> range:
-    if entry.first is None or entry.last is None:
-        missing = "first" if entry.first is None else "last"
-        raise SurveyError(
-            f"{path}.{missing}: a scale needs its first and last step, or a list of choices", path=f"{path}.{missing}"
-        )
-    if not entry.first < entry.last < entry.first + MOST_CHOICES:
-        raise SurveyError(
-            f"{path}.last: a scale goes up from its first step, at most {MOST_CHOICES} of them; found {entry.first} "
-            f"to {entry.last}",
-            path=f"{path}.last",
-        )
-    return range(entry.first, entry.last + 1)
+    def _steps(self, path: str) -> range:
+        if self.first is None or self.last is None:
+            missing = "first" if self.first is None else "last"
+            raise SurveyError(
+                f"{path}.{missing}: a scale needs its first and last step, or a list of choices",
+                path=f"{path}.{missing}",
+            )
+        if not self.first < self.last < self.first + MOST_CHOICES:
+            raise SurveyError(
+                f"{path}.last: a scale goes up from its first step, at most {MOST_CHOICES} of them; found {self.first} "
+                f"to {self.last}",
+                path=f"{path}.last",
+            )
+        return range(self.first, self.last + 1)
