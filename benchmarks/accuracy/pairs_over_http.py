@@ -81,7 +81,7 @@ def collect(questions: int, respondents: int, into: Errors) -> None:
                 crowd.answer({f"q{q}": "yes" if said else "no" for q, said in says.items()})
             crowd.flush()
             crowd.close()
-            service.collector.write_meetings()
+            service.collector.session.close()
             reports = stored_reports(service.store, service.collector.design_id)
     assert isinstance(reports, PairedReports)
     into.pairs += int(reports.pairs)

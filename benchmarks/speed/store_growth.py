@@ -85,9 +85,10 @@ class Asked:
             collector.close()
         assert body is not None
         verified = verify(body, name)
-        design = ServedBlocks(verified) if verified.is_adaptive else design_of(verified)
+        design = design_of(verified)
         limits = [question.channel.reports for question in design.questions]
-        return cls(name, tuple(tuple(limits[i] for i in ballot) for ballot in design.ballots), verified.is_adaptive)
+        ballots = tuple(tuple(limits[i] for i in ballot) for ballot in design.ballots)
+        return cls(name, ballots, isinstance(design, ServedBlocks))
 
     def bodies(self, number: int, rng: np.random.Generator, block: str | None) -> list[bytes]:
         """So many reports, as they are sent."""

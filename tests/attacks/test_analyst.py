@@ -32,7 +32,8 @@ from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import FEWEST_TOGETHER, Report, design_id
 from deniable.device.verify import verify
 from deniable.errors import RefusedDesignError, SurveyError
-from deniable.extensions.blocks.served_blocks import Tally
+from deniable.extensions.blocks.served_blocks import Chain, Tally
+from deniable.extensions.paired.match_partners import Matching
 from deniable.storage.open_store import FILE
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import block_of
@@ -75,21 +76,23 @@ class Watched:
     def answer(self, number=1):
         """So many people answer, one after the other; of pairs, with a partner."""
         design = self.collector.design_id
-        chain = self.collector.chains.get(design)
+        session = self.collector.session
         for _ in range(number):
-            block = None if chain is None else json.loads(self.client.get(f"/v1/designs/{design}/block").content)
+            block = None
+            if isinstance(session, Chain):
+                block = json.loads(self.client.get(f"/v1/designs/{design}/block").content)
             body = Report(
                 version=2,
                 id=secrets.token_hex(32),
                 design=design,
-                block=None if block is None else chain.current().id,
+                block=None if block is None else session.current().id,
                 ballot=0,
                 answers=(self.came * 7 % 2,) * len(self.collector.survey.design.ballots[0]),
                 public=(self.came % 2,) * len(self.collector.survey.public),
             )
-            if self.collector.is_paired:
-                self.collector.meetings.add(self.came % 2, 1)
-                self.collector.write_meetings()
+            if isinstance(session, Matching):
+                session.of[design].add(self.came % 2, 1)
+                session.close()
             assert self.client.post("/v1/reports", content=encode(body)).status_code == 204
             self.came += 1
 
@@ -136,7 +139,7 @@ class Watched:
         """The most reports, to the design or to one of its blocks, that are stored and not shown."""
         groups = Counter()
         for cell, times in (Counter(self.store.counts(self.collector.number)) - self.shown).items():
-            groups[block_of(cell) if self.collector.chains else None] += times
+            groups[block_of(cell) if isinstance(self.collector.session, Chain) else None] += times
         return max(groups.values())
 
 
@@ -208,8 +211,7 @@ def test_no_address_tells_any_role_more_than_the_state_that_is_shown(watch, name
     assert differences(nothing, watched.look()) == set()
     watched.answer(3 * FEWEST_TOGETHER)
     watched.store.seal()
-    for chain in watched.collector.chains.values():
-        chain._read = -inf  # a second passes
+    watched.collector.session._read = -inf  # a second passes
     state, first = watched.shown, watched.look()
     assert state.total() > 0
     told = {key[0].partition("?")[0] for key in differences(nothing, first) if key != "metrics"}
@@ -266,7 +268,7 @@ def test_neither_a_restart_nor_a_backup_shows_more(tmp_path, watch, name):
 )
 def test_the_fakes_of_a_block_follow_from_what_was_shown(watch):
     watched = watch("blocks")
-    chain = watched.collector.chains[watched.collector.design_id]
+    chain = watched.collector.sessions[watched.collector.design_id]
     shown = [watched.shown]
     for number in range(10 * FEWEST_TOGETHER):
         watched.answer()

@@ -99,9 +99,9 @@ def test_designs_with_other_words_are_counted_together_and_other_designs_are_not
     assert {made.design(name) for name in (*names, other)} == {body for _, body in made.store.designs().values()}
     assert made.design("0" * 64) is None
     if keys:  # those that are counted together learn from each other's blocks
-        first, second = (made.chains[name] for name in names)
-        assert first is second is not made.chains[other]
-        assert set(made.chains) == {*names, other}
+        first, second = (made.sessions[name] for name in names)
+        assert first is second is not made.sessions[other]
+        assert set(made.sessions) == {*names, other}
 
 
 def test_reports_are_sealed_beside_the_requests(collector, monkeypatch):

@@ -114,7 +114,7 @@ def test_a_device_shows_both_numbers_and_answers_only_who_agrees(running):
 
 def test_blocks_are_learned_and_estimated_from_as_others_are(running):
     crowd = Crowd(running.url, batch=20)
-    chain = running.collector.chains[running.collector.design_id]
+    chain = running.collector.sessions[running.collector.design_id]
     people = [{"a": "x", "b": "yes"}] * 130 + [{"a": "y", "b": "no"}] * 70
     for number, person in enumerate(people):
         crowd.answer(person)

@@ -200,8 +200,8 @@ def test_a_simulated_crowd_finds_its_partners_at_the_collector(running):
     assert crowd.sent == 0  # they look for each other first
     crowd.flush()
     assert crowd.sent == 10
-    assert running.collector.meetings.now == Met(pairs=5, told=10)
-    running.collector.write_meetings()
+    assert running.collector.session.of[running.collector.design_id].now == Met(pairs=5, told=10)
+    running.collector.session.close()
     reports = stored_reports(running.collector.store, running.collector.design_id)
     assert isinstance(reports, PairedReports)
     assert reports.pairs == 5

@@ -52,11 +52,16 @@ def running(serve):
         yield found
 
 
+def report_in(block):
+    """A report that names a block; nothing else of it is looked at."""
+    return Report(2, "ab" * 32, "cd" * 32, 0, (0,), block)
+
+
 def chain_of(store):
     body = design_body(parse_survey(SURVEY))
     number = store.register(design_id(body), body)
     chain = Chain(store, verify(body, design_id(body)))
-    chain.join(number)
+    chain.join(chain.design.id, number)
     return chain
 
 
@@ -102,7 +107,7 @@ def test_workers_agree_on_every_block(store):
 
 def test_devices_answer_in_the_open_block_and_estimates_follow(running):
     crowd = Crowd(running.url)
-    chain = running.collector.chains[running.collector.design_id]
+    chain = running.collector.sessions[running.collector.design_id]
     for number in range(240):
         crowd.answer(PERSON if number % 4 else {"a": "no", "b": "no"})
         if not number % 10:
@@ -128,7 +133,7 @@ def test_a_late_report_counts_in_its_own_block_and_changes_nothing_that_was_publ
     crowd = Crowd(running.url)
     for _ in range(80):  # of which no more than 39 are held back
         crowd.answer(PERSON)
-    chain = running.collector.chains[running.collector.design_id]
+    chain = running.collector.sessions[running.collector.design_id]
     store.seal()
     later(chain)
     first, second = chain.blocks
@@ -223,7 +228,7 @@ def test_past_blocks_are_neither_counted_nor_verified_again(store, monkeypatch):
 
 
 def test_a_block_comes_when_somebody_asks_after_more_is_shown_and_never_with_a_report(running):
-    store, chain = running.collector.store, running.collector.chains[running.collector.design_id]
+    store, chain = running.collector.store, running.collector.sessions[running.collector.design_id]
     crowd = Crowd(running.url)
     for _ in range(70):
         crowd.answer(PERSON)
@@ -265,8 +270,8 @@ def test_a_block_that_another_worker_has_just_published_is_known(store):
     for _ in range(2):
         fill(store, one, 60)
     # Not a second has passed for the other worker, and two blocks were published meanwhile.
-    assert [two.knows(block.id) for block in one.blocks] == [True] * 3
-    assert not two.knows("ab" * 32)
+    assert [two.admits(report_in(block.id)) for block in one.blocks] == [None] * 3
+    assert two.admits(report_in("ab" * 32)) == two.admits(report_in(None)) == "unknown-block"
 
 
 def test_a_report_of_a_newer_block_does_not_confuse_a_worker_that_has_not_seen_it(store):
@@ -300,7 +305,7 @@ def test_crowds_at_the_same_time_lose_nothing(running):
     assert sum(store.counts(1).values()) == 360
     assert store.counts(1) == store.recount(1)
     assert running.collector.rejections.total() == {}
-    chain = running.collector.chains[running.collector.design_id]
+    chain = running.collector.sessions[running.collector.design_id]
     store.seal()
     later(chain)
     assert len(chain.blocks) >= 2

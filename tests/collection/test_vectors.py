@@ -25,6 +25,7 @@ from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.sets.unary import Unary
 from deniable.collection.collector import read_batch
 from deniable.collection.report_cells import Acceptor
+from deniable.collection.session import Session
 from deniable.core.randomness import Seeded
 from deniable.device import verify as verifying
 from deniable.device.channels import KINDS, kind_from_dict
@@ -229,7 +230,7 @@ def test_a_report_is_taken_or_refused_for_the_stated_reason(vector, batched):
         if found.design != good["hash"]:
             assert vector["reason"] == "unknown-design"
             return
-        found = Acceptor(verify(good["body"].encode(), good["hash"])).cell(found)
+        found = Acceptor(verify(good["body"].encode(), good["hash"]), Session()).cell(found)
     assert (found.code if isinstance(found, Problem | MessageError) else None) == vector["reason"]
 
 

@@ -195,7 +195,7 @@ def test_a_link_may_say_what_is_expected(serving, visitor):
 
 def test_a_survey_in_blocks(serving, visitor):
     with serving(BLOCKS) as service:
-        chain = service.collector.chains[service.collector.design_id]
+        chain = service.collector.sessions[service.collector.design_id]
         someone, late = visitor(), visitor()
         page = someone.visit(service.url)
         shown(page, "intro")
@@ -237,7 +237,7 @@ def test_a_survey_in_blocks(serving, visitor):
 
 def test_a_tampered_block_is_refused(serving, visitor):
     with serving(BLOCKS) as service:
-        block = service.collector.chains[service.collector.design_id].current()
+        block = service.collector.sessions[service.collector.design_id].current()
         (keep,), ((a, b, *rest),) = block.keep, block.fakes
         tampered = {
             "keep": ((keep + 1000,), ((a - 1000, b, *rest),)),

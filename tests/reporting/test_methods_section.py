@@ -14,6 +14,7 @@ from deniable.core.provenance import Origin
 from deniable.device.panel import in_hundred
 from deniable.device.privacy_statement import rounded_up
 from deniable.errors import InputError
+from deniable.extensions import blocks, paired
 from deniable.reporting.citations import _SOURCES, cited
 from deniable.reporting.disguise_sentences import DISGUISE
 from deniable.reporting.markdown import markdown
@@ -198,7 +199,10 @@ def test_what_estimates_were_weighted_by_is_named():
 
 
 def test_every_sentence_is_there_in_both_languages_with_the_same_places():
-    for name, words in [*SENTENCES.items(), *DISGUISE.items()]:
+    extended = {name: each for home in (blocks, paired) for name, each in vars(home).items() if isinstance(each, dict)}
+    said = {name: words for name, words in extended.items() if name.startswith("_") and "en" in words}
+    assert len(said) == 7
+    for name, words in [*SENTENCES.items(), *DISGUISE.items(), *said.items()]:
         assert set(words) == {"en", "de"}, name
         english, german = (sorted(re.findall(r"{(\w+)}", text)) for text in words.values())
         assert english == german, name

@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from deniable.device.protocol.admission_token import token_id
+from deniable.extensions.blocks.served_blocks import Chain
 from deniable.web.api.openapi import document
 from small_survey import BLOCKS, PAIRED, small_survey
 
@@ -67,12 +68,12 @@ def narrowed(running):
         fields["id"] = {"type": "string", "enum": [token_id(bytes(64))]}
         fields["token"], fields["signature"] = ({"enum": ["00" * size]} for size in (64, 256))
         schemas["Report"]["required"] += ["token", "signature"]
-    code = {"type": "integer", "minimum": 0, "maximum": 2 if collector.chains else 1}
+    in_blocks = isinstance(collector.session, Chain)
+    code = {"type": "integer", "minimum": 0, "maximum": 2 if in_blocks else 1}
     asked = len(collector.survey.design.ballots[0])
     fields["answers"] = {"type": "array", "items": code, "minItems": asked, "maxItems": asked + 1}
     fields["public"] = {"type": "array", "items": code, "maxItems": 1}
-    chain = collector.chains.get(collector.design_id)
-    fields["block"] = {"enum": [None] if chain is None else [chain.current().id, "0" * 64]}
+    fields["block"] = {"enum": [collector.session.current().id, "0" * 64] if in_blocks else [None]}
     if collector.entrance.issuer is not None:
         invitations = collector.entrance.invite(2)
         schemas["Application"]["properties"]["invitation"] = {"type": "string", "enum": [*invitations, "none"]}

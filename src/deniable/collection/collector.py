@@ -6,7 +6,6 @@ It knows nothing of HTTP, and nothing of who sent a report: there is no paramete
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,11 +18,13 @@ from deniable.collection.group_commit import MOST_WAITING, Writer
 from deniable.collection.invitations import admission_id
 from deniable.collection.rejection_counts import Rejections
 from deniable.collection.report_cells import Acceptor
+from deniable.collection.session import Session, session_of
 from deniable.collection.shown_state import Shown
 from deniable.collection.simulated_marks import mark
 from deniable.collection.survey_lifecycle import Closing, Ends, Opening
 from deniable.collection.survey_messages import LOOPBACK, announcement, current_design, words_mark
 from deniable.collection.worker_threads import Work
+from deniable.designs.extension import extension_of
 from deniable.device.origins import fingerprint
 from deniable.device.protocol import canonical_json as wire
 from deniable.device.protocol import messages
@@ -43,8 +44,6 @@ from deniable.device.protocol.problem_details import problem, read
 from deniable.device.protocol.word_corrections import corrections_of
 from deniable.device.verify import verify
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
-from deniable.extensions.blocks.served_blocks import Chain
-from deniable.extensions.paired.match_partners import Meetings
 from deniable.storage.store import Fate, Row, key_of
 
 if TYPE_CHECKING:
@@ -69,6 +68,7 @@ class _Served:
     number: int
     body: bytes
     verified: VerifiedDesign
+    session: Session
     acceptor: Acceptor
     door: Door
     other: str | None  # the name of the survey it is of, if that is another one
@@ -97,14 +97,15 @@ class Collector:
         Blind tokens are issued from a file in `folder` (that of the store, if it has one), or by an `issuer` elsewhere.
 
         Raises:
-            InputError: another program matches the pairs of this survey already; or people have answered it, and its
+            InputError: another server serves it already that must be the only one; or people have answered it, and its
                 file says something else than they read (see `amendments`).
         """
         self.survey, self.store, self.origins = survey, store, tuple(origins)
-        if self.is_paired and not store.claim():
+        extension = extension_of(survey.design.kind)
+        if extension.alone and not store.claim():
             raise InputError(
-                "another server serves this survey already, and one in pairs can have only one: matches are never "
-                "written down, so two servers could not agree on who is whose partner. Stop the other one first"
+                f"another server serves this survey already, and one {extension.named} can have only one: "
+                f"{extension.alone}. Stop the other one first"
             )
         self.entrance = Entrance(survey, store, folder, issuer)
         is_over = self.entrance.is_ended or (survey.closes is not None and survey.closes <= now())
@@ -112,7 +113,8 @@ class Collector:
         self.design_id = messages.design_id(body)
         store.save(words_mark(messages.design_id(words)), words)  # first: no design is known without its words
         self.number = store.register(self.design_id, body)
-        self.chains: dict[str, Chain] = {}
+        self.sessions: dict[str, Session] = {}  # by the name of each design; those of one plan share theirs
+        self._plans: dict[str, Session] = {}
         self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
@@ -122,7 +124,6 @@ class Collector:
         self.announcement = wire.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
-        self.meetings = Meetings(store, self.design_id)
         self._shown = Shown(store)
         self._work = Work()
         self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
@@ -137,28 +138,22 @@ class Collector:
                 f"{self.store.place}: reports to both would be counted together. Stop that one first"
             )
 
-    def write_meetings(self) -> None:
-        """Keep how many pairs met. Where the store fails they are kept with those that come next."""
-        with suppress(StoreError):
-            self.meetings.write()
-
     @property
-    def is_paired(self) -> bool:
-        """Whether respondents share coins two by two."""
-        return self.survey.design.pairs_reports
+    def session(self) -> Session:
+        """What goes on beside the reports to the design that is served."""
+        return self.sessions[self.design_id]
 
     def _serve(self, name: str, number: int, body: bytes) -> _Served:
         verified = verify(body, name)
-        if verified.is_adaptive:
-            shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
-            self.chains[name] = shared[0] if shared else Chain(self.store, verified)
-            self.chains[name].join(number)
+        if verified.plan_id not in self._plans:
+            self._plans[verified.plan_id] = session_of(self.store, verified)
+        session = self.sessions[name] = self._plans[verified.plan_id]
+        session.join(name, number)
         survey = admission_id(body)
         other = None if survey == self.entrance.id else survey
         if other is not None:
             self._ends.follow(other)
-        acceptor = Acceptor(verified, self.chains.get(name))
-        return _Served(number, body, verified, acceptor, self.entrance.door(body), other)
+        return _Served(number, body, verified, session, Acceptor(verified, session), self.entrance.door(body), other)
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
@@ -229,7 +224,8 @@ class Collector:
         self._closing.stop()
         self._work.close()
         self.rejections.close()
-        self.write_meetings()
+        for session in self._plans.values():
+            session.close()
         try:
             self.opening.mark()
             if self.opening.is_over:
@@ -325,13 +321,12 @@ class Collector:
             return [problem("unavailable")] * len(reports)
 
     def _is_told_at_once(self, report: Report) -> bool:
-        """Whether nobody has to be asked: if a report is let in, if its words count, if its block was published."""
+        """Whether nobody has to be asked: if a report is let in, if its words count, if its session admits it."""
         served = self._served.get(report.design)
         if served is None or (served.other is not None and self._ends.is_over(served.other)):
             return True
-        chain = served.acceptor.chain
         is_said = self._first.is_known(report.design)
-        return is_said and served.door.is_open and (chain is None or chain.has(report.block))
+        return is_said and served.door.is_open and served.session.is_known(report)
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""

@@ -10,31 +10,21 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-import msgspec
 import numpy as np
 
-from deniable.channels.registry import channel_from_dict
-from deniable.collection.report_cells import Cells, Memory, all_cells, decode_cell, in_order, of_texts
-from deniable.collection.shown_state import met_with
+from deniable.collection.report_cells import Cells, Memory, all_cells, in_order, of_texts
 from deniable.collection.simulated_marks import origin_in
 from deniable.collection.survey_messages import amendments_of, words_mark
 from deniable.collection.wordings import Wordings, wordings
-from deniable.core.domain import Domain
 from deniable.core.labels import Labels, bin_words
-from deniable.designs.design import Design
-from deniable.designs.question import Question
+from deniable.designs.extension import extension_of
 from deniable.designs.reports.reports import Reports
 from deniable.device.protocol.form import read_form
 from deniable.device.verify import verify
 from deniable.errors import InputError, SmallCellWarning
-from deniable.extensions.blocks.block_reports import BlockReports
-from deniable.extensions.blocks.served_blocks import ServedBlocks, kept_blocks, positions
-from deniable.extensions.designs.paired import Paired
-from deniable.extensions.paired.paired_reports import PairedReports
-from deniable.extensions.paired.pairing import Coins
 from deniable.files.reserved_columns import WORDS
 from deniable.storage.open_store import FILE, find_store, is_address, is_store
 from deniable.surveys.survey import FOLDER as PILOT
@@ -43,11 +33,9 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deniable.device.channels.channel_kind import Kind
-    from deniable.device.protocol.fake_blocks import Block
+    from deniable.designs.design import Design
     from deniable.device.protocol.messages import Attribute, FormItem
     from deniable.device.verified_design import VerifiedDesign
-    from deniable.extensions.paired.match_partners import Met
     from deniable.storage.store import Readable, Store
 
 # Of each store that is looked at again and again, what its sealed file says.
@@ -128,27 +116,49 @@ def stored_reports(store: Readable, design_id: str, *, to_keep: bool = True) -> 
     together = amendments_of(store, design_id)
     words = wordings(store, together)
     verified = verify(known[words.newest][1], words.newest)
-    if verified.is_adaptive:
-        counts: Counter[tuple[str, int]] = Counter()  # before the blocks: every report's block is then among them
-        for number, _ in together.values():
-            counts.update({(cell, words.of.get(number, 0)): n for cell, n in store.counts(number).items()})
-        design = ServedBlocks(verified)
-        found: Reports = _in_blocks(verified, counts, design, kept_blocks(store, design), words)
-    else:
-        memory = _MEMORY.setdefault(store, Memory()) if not to_keep else Memory()
-        parts = [
-            words.told(part, words.of.get(number, 0))
-            for number, _ in together.values()
-            for part in memory.decoded(store, number, verified)
-        ]
-        cells = all_cells(parts, verified)
-        found = _reports(verified, design_of(verified), in_order(cells) if to_keep else cells, words)
-    if verified.is_paired:
-        # After the reports: whoever was told since then makes complete pairs fewer, never more.
-        found = _in_pairs(found, met_with(store, together, found.n))
+    extension = extension_of(verified.message.plan.kind)
+    found = extension.collected(Stored(store, verified, together, words, to_keep))
     numbers = [number for number, _ in together.values()]
     found = found.with_origin(origin_in(store, numbers, verified.message.survey))
     return found.with_labels(replace(stored_labels(store, verified), corrections=words.corrections))
+
+
+class Stored(NamedTuple):
+    """What is stored of the reports to one plan, for whoever makes `Reports` of it."""
+
+    store: Readable
+    verified: VerifiedDesign
+    together: Mapping[str, tuple[int, bytes]]  # its amendments: their numbers in the store, and their bytes
+    words: Wordings
+    to_keep: bool  # whether rows come in the order of what they say
+
+    def reports(self, design: Design) -> Reports:
+        """Each report by itself: a ballot and its answers, and what travels in clear."""
+        memory = Memory() if self.to_keep else _MEMORY.setdefault(self.store, Memory())
+        parts = [
+            self.words.told(part, self.words.of.get(number, 0))
+            for number, _ in self.together.values()
+            for part in memory.decoded(self.store, number, self.verified)
+        ]
+        cells = all_cells(parts, self.verified)
+        return _reports(self.verified, design, in_order(cells) if self.to_keep else cells, self.words)
+
+    def counts(self) -> Counter[tuple[str, int]]:
+        """How often each cell came under each words: reports that name something in common are counted as they are."""
+        found: Counter[tuple[str, int]] = Counter()
+        for number, _ in self.together.values():
+            under = self.words.of.get(number, 0)
+            found.update({(cell, under): times for cell, times in self.store.counts(number).items()})
+        return found
+
+    def of_counts(self, design: Design, counts: Mapping[tuple[str, int], int]) -> Reports:
+        """The reports of these cells, in the order of what they say."""
+        parts = []
+        for under in range(len(self.words.names)):
+            some = {cell: times for (cell, each), times in counts.items() if each == under}
+            times = np.fromiter(some.values(), dtype=np.int64, count=len(some))
+            parts.append(self.words.told(of_texts(list(some), times, self.verified), under))
+        return _reports(self.verified, design, in_order(all_cells(parts, self.verified)), self.words)
 
 
 def stored_labels(store: Readable, verified: VerifiedDesign) -> Labels:
@@ -185,35 +195,6 @@ def _answers(
     return said | (dict(zip(bins, bin_words(edges, languages, bins), strict=True)) if bins else {})
 
 
-def _in_pairs(reports: Reports, met: Met) -> Reports:
-    if not met.pairs:  # nobody is known to have met: larger errors, and a note that says so
-        return reports
-    design = cast("Paired", reports.design)
-    return PairedReports.of_pairs(design, reports.answers, met.completed(reports.n), reports.public, "pyarrow")
-
-
-def _in_blocks(
-    verified: VerifiedDesign,
-    counts: Mapping[tuple[str, int], int],
-    design: ServedBlocks,
-    blocks: list[Block],
-    words: Wordings,
-) -> BlockReports:
-    at = positions(blocks)
-    by_words = [{cell: n for (cell, one), n in counts.items() if one == number} for number in range(len(words.names))]
-    parts = [words.told(_cells(verified, each), which) for which, each in enumerate(by_words)]
-    reports = _reports(verified, design, in_order(all_cells(parts, verified)), words)
-    cells = sorted((*decode_cell(cell)[1:], one, at[str(decode_cell(cell)[0])], n) for (cell, one), n in counts.items())
-    index = np.repeat([position for *_, position, _ in cells], [n for *_, n in cells])
-    return BlockReports.of_blocks(
-        design, reports.ballots, reports.answers, index.astype(np.int64), blocks, public=reports.public
-    )
-
-
-def _cells(verified: VerifiedDesign, counts: Mapping[str, int]) -> Cells:
-    return of_texts(list(counts), np.fromiter(counts.values(), dtype=np.int64, count=len(counts)), verified)
-
-
 def _reports(verified: VerifiedDesign, design: Design, cells: Cells, words: Wordings) -> Reports:
     import narwhals as nw
     import pyarrow as pa
@@ -239,22 +220,5 @@ def _reports(verified: VerifiedDesign, design: Design, cells: Cells, words: Word
 
 
 def design_of(verified: VerifiedDesign) -> Design:
-    """The design to estimate by: its questions and ballots.
-
-    Of paired respondents nobody knows who the pairs were; how many were completed, the collector has counted
-    (`meetings`). Reports stay marked as paired for the tests that must refuse them.
-    """
-    domain = Domain({name: attribute.categories for name, attribute in verified.domain.items()})
-    if verified.is_paired:
-        coins = {question.name: _coins(question.channel) for question in verified.questions}
-        return Paired(domain, coins=coins)
-    questions = [
-        Question(tuple(question.domain), channel_from_dict(msgspec.to_builtins(question.channel)))
-        for question in verified.questions
-    ]
-    return Design(domain, questions, verified.ballots, verified.message.weights)
-
-
-def _coins(channel: Kind) -> Coins:
-    fields = msgspec.to_builtins(channel)
-    return Coins(fields["truthful"], fields["shift"], fields["bits"])
+    """The design to estimate by: its questions and ballots, or what an extension makes of them."""
+    return extension_of(verified.message.plan.kind).design_of(verified)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
+from deniable.collection.session import Session
 from deniable.device.protocol.problem_details import problem
 from deniable.errors import StoreError
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from deniable.device.protocol.messages import Problem, Report
     from deniable.device.verified_design import VerifiedDesign
-    from deniable.extensions.blocks.served_blocks import Chain
     from deniable.storage.store import Column, Mark, Readable
 
     Ints = NDArray[np.int64]
@@ -41,16 +41,16 @@ class Acceptor:
     are sets, hardly one comes twice, and to remember them would only take time and memory: more of both, the more came.
     """
 
-    def __init__(self, design: VerifiedDesign, chain: Chain | None = None) -> None:
-        """Write the limits down that a report must keep; `chain` for designs in blocks."""
-        self.chain = chain
+    def __init__(self, design: VerifiedDesign, session: Session) -> None:
+        """Write the limits down that a report must keep; `session` says which else."""
+        self._session = session
         self._channels = [
             tuple(question.channel for question in design.asked(number)) for number in range(len(design.ballots))
         ]
         self._public = tuple(len(variable) for variable in design.public)
         self._blind = design.message.admission == "blind"
         possible = sum(prod(channel.reports for channel in asked) for asked in self._channels) * prod(self._public)
-        self._remembers = possible <= _MOST_REMEMBERED
+        self._remembers = possible <= _MOST_REMEMBERED and type(session) is Session  # others are asked each time
         self._cells: dict[tuple[Any, ...], str] = {}
 
     def cell(self, report: Report) -> str | Problem:
@@ -69,8 +69,8 @@ class Acceptor:
         return cell
 
     def _misfit(self, report: Report) -> Problem | None:
-        if not self._knows(report.block):
-            return problem("unknown-block")
+        if (refused := self._session.admits(report)) is not None:
+            return problem(refused)
         if {report.token is not None, report.signature is not None} != {self._blind}:
             return problem("unfit", "A token and its signature belong to blind admission, and only there.")
         if report.ballot >= len(self._channels):
@@ -82,11 +82,6 @@ class Acceptor:
         if len(report.public) != len(self._public) or not all(map(operator.lt, report.public, self._public)):
             return problem("unfit", "The public attributes are not those of the design.")
         return None
-
-    def _knows(self, block: str | None) -> bool:
-        if self.chain is None or block is None:
-            return block is None and self.chain is None
-        return self.chain.knows(block)
 
 
 def encode_cell(block: str | None, ballot: int, answers: tuple[int, ...], public: tuple[int, ...]) -> str:

@@ -11,17 +11,16 @@ store under its step, and the first worker that takes a step takes it for all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from deniable.device.protocol.messages import FEWEST_TOGETHER
-from deniable.extensions.paired.match_partners import Met, met_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from deniable.storage.store import Column, Mark, Readable, Row, Store
+    from deniable.storage.store import Column, Mark, Row, Store
 
 _TENTH = 10  # a step is at least one for so many, so that few steps are kept
 
@@ -65,17 +64,9 @@ class Shown:
         """The value under a name."""
         return self._store.saved(name)
 
-    def met(self, designs: Iterable[str], reports: int) -> Met:
-        """What matching had come to when somebody first looked at so many reports."""
-        names = sorted(designs)
-        now = msgspec.json.encode(met_of(self._store, names))
-        body = self._store.save(f"shown meetings {names[0]} {reports}", now)
-        return Met(*msgspec.json.decode(body, type=tuple[int, int]))
-
-
-def met_with(store: Readable, designs: Iterable[str], reports: int) -> Met:
-    """What matching came to, among so many reports that a store has, or shows."""
-    return store.met(designs, reports) if isinstance(store, Shown) else met_of(cast("Store", store), designs)
+    def when_seen(self, name: str, now: Callable[[Store], bytes]) -> bytes:
+        """What something had come to when somebody first looked at it under this name."""
+        return self._store.save(f"shown {name}", now(self._store))
 
 
 def stepped(store: Store, name: str, now: Mapping[str, int], end: str | None = None) -> dict[str, int]:

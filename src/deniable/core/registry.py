@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+EXTENSIONS = "deniable.extensions"  # whoever looks for a kind there finds those of extensions, and names none
+
 
 class Registry(Generic[T]):
     """The classes that stand in files of their own, by the name of their kind; a file is imported when it is asked for.

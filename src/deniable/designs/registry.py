@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from deniable.core.registry import Registry
+from deniable.core.registry import EXTENSIONS, Registry
 from deniable.core.untrusted_files import parse_json
 from deniable.designs.design import FORMAT, Design
 from deniable.device.protocol.messages import VERSION
@@ -23,7 +23,8 @@ from deniable.files.header import unaltered
 from deniable.text import listed
 
 # The kinds of design: whoever puts a file into one of these folders has added one.
-DESIGNS = Registry["type[Design]"]("design", "deniable.designs.kinds", "deniable.extensions.designs", error=DesignError)
+_HOMES = "deniable.designs.kinds", f"{EXTENSIONS}.designs", EXTENSIONS
+DESIGNS = Registry["type[Design]"]("design", *_HOMES, error=DesignError)
 
 
 def design_kind(kind: object) -> type[Design]:

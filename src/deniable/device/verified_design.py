@@ -88,16 +88,6 @@ class VerifiedDesign(Frozen):
         return exchange_of(self)
 
     @property
-    def is_adaptive(self) -> bool:
-        """Tell whether channels are published block by block."""
-        return self.questions[0].channel.limits is not None
-
-    @property
-    def is_paired(self) -> bool:
-        """Tell whether respondents share coins two by two."""
-        return self.exchange.waits
-
-    @property
     def claim(self) -> Fraction | None:
         """The exact ratio that is claimed for a whole report, where less is claimed than the true one: deniability."""
         if not self.message.deniability:

@@ -7,23 +7,18 @@ design cannot have made.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.csv_injection import original_table, plain
 from deniable.core.untrusted_files import MOST_TOLD, clipped, read_bytes, refuse_wide_csv
+from deniable.designs.extension import extension_of, extensions
 from deniable.designs.registry import design_from_bytes
 from deniable.designs.reports.labelled_sheet import question_column
-from deniable.designs.reports.reports import Reports
-from deniable.device.protocol.fake_blocks import Block
 from deniable.errors import DeniableError, InputError
-from deniable.extensions.blocks.block_reports import BlockReports
-from deniable.extensions.designs.blocks import Blocks
-from deniable.extensions.designs.paired import Paired
-from deniable.extensions.paired.paired_reports import PairedReports
 from deniable.files.column_types import as_named, named_type
-from deniable.files.header import Header
+from deniable.files.header import Header, strange
 from deniable.files.object_storage import Object, parts_of, place_of
 from deniable.files.parquet import HELD, TIMES, ParquetFile, refuse_repeated
 from deniable.files.reserved_columns import BALLOT, BLOCK, ORIGIN, SHARE, answer_columns
@@ -34,10 +29,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from deniable.designs.design import Design
+    from deniable.designs.reports.reports import Reports
 
 WRITTEN_BESIDE = "file of a design"
 _READ = (".parquet", ".csv", ".sav", ".dta")
-D = TypeVar("D", Blocks, Paired)
 
 
 def read_reports(path: str | Path | Object) -> Reports:
@@ -86,6 +81,9 @@ def read_beside(path: Path | Object) -> Header:
 
 def design_of(header: Header, where: str) -> Design:
     """The design that a header holds; `where` names its file in a refusal."""
+    known = {field for extension in extensions() for field in extension.fields}
+    if strangers := [field for field in header.more if field not in known]:
+        raise strange(where, f"has the unknown fields {', '.join(strangers)}")
     try:
         return design_from_bytes(header.design)
     except DeniableError as error:
@@ -94,21 +92,9 @@ def design_of(header: Header, where: str) -> Design:
 
 def _reports_of(header: Header, design: Design, frame: Any) -> Reports:
     """Read a frame's rows as reports of the design; every code is checked."""
-    made: Reports
-    if header.blocks:
-        made = BlockReports(frame, _expected(Blocks, design, "blocks"), [Block.parse(block) for block in header.blocks])
-    elif header.pairs is not None:
-        made = PairedReports(frame, _expected(Paired, design, "pairs"), pairs=header.pairs)
-    else:
-        made = Reports(frame, design)
+    made = extension_of(design.kind).read(frame, design, header)
     made = made.with_notes(*header.notes).with_origin(header.origin)
     return made if header.words is None else made.with_labels(header.words)
-
-
-def _expected(kind: type[D], design: Design, what: str) -> D:
-    if not isinstance(design, kind):
-        raise InputError(f"this file tells of {what}, which a {type(design).__name__} design does not have", found=what)
-    return design
 
 
 def existing(path: str | Path | Object) -> Path | Object:

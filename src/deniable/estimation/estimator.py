@@ -12,6 +12,7 @@ from deniable.channels.channel import Channel
 from deniable.core.category_order import refuse_other_order
 from deniable.core.domain import Domain
 from deniable.core.table import Table
+from deniable.designs.extension import extensions_of
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports.reordered import in_one_order
 from deniable.designs.reports.reports import Reports
@@ -35,7 +36,6 @@ from deniable.estimation.report_sources import (
     with_what_is_known,
 )
 from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
-from deniable.extensions.paired.pair_variance import pair_notes, pair_warnings, with_pairs
 from deniable.likelihood.covariance_operator import Dispersion, Population
 from deniable.likelihood.efficient_estimate import OfEvidence, determined, inverted
 from deniable.likelihood.gather import among_asked, gather, unheard
@@ -203,7 +203,9 @@ def _estimate(
     samples = covering(usable, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
-        dispersion = with_pairs(Dispersion(samples, domain, population), sources)
+        dispersion = Dispersion(samples, domain, population)
+        for extension in extensions_of(sources):
+            dispersion = extension.covariance(dispersion, sources)
     else:
         dispersion = linearized(told, samples, domain)
     pooled, errors = pool(told, population, sources)
@@ -219,12 +221,12 @@ def _estimate(
     made = made_by(chosen, known, gap)
     drawn = [] if sampling is None else [sampling.words]
     tested = [] if alike is None else [alike.words]
-    reason = "; ".join([*why, made.words, *errors, *drawn, *tested, *pair_notes(dispersion, sources)])
+    reason = "; ".join([*why, made.words, *errors, *drawn, *tested, *dispersion.notes])
     n = sum(s.observation.n for s in samples)
     warned = (
         *(() if sampling is None else sampling.warnings),
         *(() if alike is None else alike.warnings(ESTIMATED)),
-        *pair_warnings(dispersion, n),
+        *dispersion.warnings(n),
     )
     found = Estimate(made.table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=made.gap)
     return with_what_is_known(found, reports, names)

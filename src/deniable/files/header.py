@@ -9,7 +9,7 @@ one that ran, or change a probability unnoticed by accident. A header holds thos
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,6 @@ _KEYS = (
     "design",
     "sha256",
     "notes",
-    "blocks",
-    "pairs",
     "words",
     "columns",
     "types",
@@ -62,26 +60,24 @@ class Header:
     Attributes:
         design: what made the reports, as canonical bytes.
         notes: sentences that belong into their privacy statement.
-        blocks: for `Blocks`, what was published, as canonical bytes.
-        pairs: for `Paired`, how many pairs both answered.
         words: the survey's words, where they are known.
         columns: for SPSS and Stata, each column's name in the file, its true name, and what its codes mean.
         types: for files that know none (CSV, SPSS, Stata), the type of each column.
         scores: of columns whose means estimate shares, what each is the share of.
         origin: whether the reports are simulated, or a pilot's.
         remarks: sentences for whoever reads the header; reports that are read have none.
+        more: what the design's extension says, as text (blocks that were published; how many pairs both answered).
     """
 
     design: bytes
     notes: tuple[str, ...] = ()
-    blocks: tuple[bytes, ...] = ()
-    pairs: float | None = None
     words: Labels | None = None
     columns: Columns | None = None
     types: Mapping[str, str] | None = None
     scores: Mapping[str, str] | None = None
     origin: Origin = PEOPLE
     remarks: tuple[str, ...] = ()
+    more: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def id(self) -> str:
@@ -101,10 +97,7 @@ class Header:
             "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
         }
-        if self.blocks:
-            texts["blocks"] = msgspec.json.encode([block.decode() for block in self.blocks]).decode()
-        if self.pairs is not None:
-            texts["pairs"] = repr(self.pairs)
+        texts.update(self.more)
         if self.words is not None:
             texts["words"] = self.words.json()
         if self.columns is not None:
@@ -136,18 +129,14 @@ class Header:
                 file=where,
                 format=version,
             )
-        strangers = [key for key in fields if key not in _KEYS]
-        if strangers or "sha256" not in fields:
-            told = f"has the unknown fields {', '.join(strangers)}" if strangers else "does not give its design's hash"
-            raise InputError(f"{where} {told}; it was not written by deniable, or was altered since", file=where)
+        if "sha256" not in fields:
+            raise strange(where, "does not give its design's hash")
         try:
             design = unaltered(fields["design"].encode(), fields["sha256"])
         except DesignError as error:
             raise DesignError(f"{where}: {error}", **error.details) from None
         try:
             notes = parse_json(fields.get("notes", "[]"), "it", tuple[str, ...])
-            blocks = parse_json(fields.get("blocks", "[]"), "it", tuple[str, ...])
-            pairs = float(fields["pairs"]) if "pairs" in fields else None
             columns = parse_json(fields["columns"], "it", Columns) if "columns" in fields else None
             scores = parse_json(fields["scores"], "it", _Scores).columns if "scores" in fields else None
             types = parse_json(fields["types"], "it", dict[str, str]) if "types" in fields else None
@@ -157,8 +146,8 @@ class Header:
             raise InputError(f"{where}: what belongs to the design cannot be read: {told}", file=where) from None
         words = Labels.from_json(fields["words"], where) if "words" in fields else None
         origin = Origin.from_json(fields["origin"], where) if "origin" in fields else PEOPLE
-        kept = tuple(block.encode() for block in blocks)
-        return cls(design, notes, kept, pairs, words, columns, types, scores, origin, remarks)
+        more = {key: text for key, text in fields.items() if key not in _KEYS}
+        return cls(design, notes, words, columns, types, scores, origin, remarks, more)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 
@@ -186,6 +175,11 @@ class Header:
         except InputError as error:
             raise InputError(f"{where} cannot be read: {error.message}", file=where) from None
         return cls.from_fields(fields, where)
+
+
+def strange(where: str, told: str) -> InputError:
+    """What to say of a file whose header says too little or too much."""
+    return InputError(f"{where} {told}; it was not written by deniable, or was altered since", file=where)
 
 
 def unaltered(design: bytes, expected: str) -> bytes:

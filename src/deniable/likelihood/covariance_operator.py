@@ -125,6 +125,15 @@ class Dispersion(Frozen):
         return 1.0
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of how it came about."""
+        return ()
+
+    def warnings(self, n: int) -> tuple[str, ...]:  # noqa: ARG002 - errors of independent respondents need none
+        """What is rough about it, of so many respondents."""
+        return ()
+
+    @property
     def df(self) -> float:
         """Degrees of freedom behind the variances; infinite but for a survey's clusters."""
         return np.inf

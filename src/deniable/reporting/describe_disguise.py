@@ -6,6 +6,7 @@ sentences from here, so that none can say other numbers than another.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +21,9 @@ from deniable.channels.sets.support import Support
 from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.sets.unary import Unary
 from deniable.channels.two_level_krr import TwoLevelKRR
+from deniable.designs.extension import extension_of
 from deniable.designs.kinds.optimal import Optimal
-from deniable.device.fake_limits import WHOLE
 from deniable.device.privacy_statement import rounded_up
-from deniable.extensions.designs.blocks import Blocks
-from deniable.extensions.designs.paired import Paired
-from deniable.extensions.designs.paired_items import PairedItems
 from deniable.reporting.disguise_sentences import DISGUISE
 
 if TYPE_CHECKING:
@@ -69,15 +67,7 @@ def disguise_of(design: Design, language: str = "en") -> list[str]:
         found.append(_ballots(design, language))
     if isinstance(design, Optimal):
         found.append(_say("made_for", language))
-    if isinstance(design, Blocks):
-        found.append(_say("in_blocks", language, size=str(design.block_size)))
-    if isinstance(design, Paired):
-        told = {name: number(coin.rho, language) for name, coin in design.coins.items()}
-        pairs = "; ".join(_say("coin", language, name=name, rho=rho) for name, rho in told.items())
-        found.append(_say("in_pairs", language, pairs=pairs))
-    if isinstance(design, PairedItems):
-        found.append(_say("items_paired", language, rho=number(design.coins.rho, language)))
-    return found
+    return found + extension_of(design.kind).sentences(design, partial(number, language=language), language)
 
 
 def disguised(design: Design, labels: Labels, language: str = "en") -> list[str]:
@@ -142,12 +132,9 @@ def _ballots(design: Design, language: str) -> str:
 
 def _question(design: Design, place: int, labels: Labels, language: str) -> str:
     question = design.questions[place]
-    if isinstance(design, Blocks):
-        limits = design.limits[place]
-        told = {"keep": limits.keep / WHOLE, "floor": limits.floor / WHOLE}
-        numbers = {name: number(value, language) for name, value in told.items()}
-        sentence = "fakes" if design.mode == "ldp" else "fakes_denied" if limits.floor else "fakes_bare"
-        return _say(sentence, language, cells=str(limits.cells), **numbers)
+    told = extension_of(design.kind).of_question(design, place, partial(number, language=language), language)
+    if told:
+        return told
     cells = design.domain.project(question.attributes).cells
     known = _by_kind(question.channel, str(cells), language)
     return known or _by_table(question.channel, _answers(design, question.attributes, labels), language)
@@ -218,14 +205,17 @@ def _say(sentence: str, language: str, /, **places: str) -> str:
 
 def sources_of(design: Design) -> list[str]:
     """The sources of what disguises answers here, by their names in `sources`."""
-    channels = [question.channel for question in design.questions]
+    extension = extension_of(design.kind)
+    themselves = [
+        place for place in range(len(design.questions)) if not extension.of_question(design, place, str, "en")
+    ]
+    channels = [design.questions[place].channel for place in themselves]
     used = {
-        "wang": not isinstance(design, Blocks) and any(two_chances(channel) for channel in channels),
+        "wang": any(two_chances(channel) for channel in channels),
         "wang2017": any(isinstance(channel, Unary | LocalHashing) for channel in channels),
         "ye": any(isinstance(channel, SubsetSelection) for channel in channels),
         "erlingsson": any(isinstance(channel, TwoLevel | TwoLevelKRR) for channel in channels),
         "acharya": any(isinstance(channel, HadamardResponse) for channel in channels),
         "feldman": any(isinstance(channel, BlockDesign) for channel in channels),
-        "zheng": isinstance(design, Paired | PairedItems),
     }
-    return [name for name, is_used in used.items() if is_used]
+    return [*(name for name, is_used in used.items() if is_used), *extension.sources]

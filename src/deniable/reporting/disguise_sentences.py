@@ -39,30 +39,6 @@ DISGUISE: dict[str, dict[str, str]] = {
         "de": "Die Wahrscheinlichkeiten wurden so berechnet, dass die Zahlen, für die die Umfrage gemacht ist, "
         "möglichst wenige Befragte brauchen.",
     },
-    "in_blocks": {
-        "en": "Respondents came in blocks of {size}; the probabilities of false answers in a block were learned from "
-        "the disguised reports of earlier blocks and published before it began (Imran and Meo 2024). Those of each "
-        "block are kept beside its reports.",
-        "de": "Die Befragten kamen in Blöcken von {size}; die Wahrscheinlichkeiten falscher Antworten in einem Block "
-        "wurden aus den verschleierten Meldungen früherer Blöcke gelernt und vor seinem Beginn veröffentlicht (Imran "
-        "und Meo 2024). Die jedes Blocks werden bei seinen Meldungen aufbewahrt.",
-    },
-    "in_pairs": {
-        "en": "Respondents were joined in random pairs whose devices shared a coin, so that their true reports are "
-        "negatively correlated (Zheng et al. 2025): {pairs}.",
-        "de": "Die Befragten wurden zufällig zu Paaren verbunden, deren Geräte eine Münze teilten, sodass ihre wahren "
-        "Meldungen negativ korreliert sind (Zheng et al. 2025): {pairs}.",
-    },
-    "coin": {
-        "en": "{name} with correlation {rho}",
-        "de": "{name} mit Korrelation {rho}",
-    },
-    "items_paired": {
-        "en": "The items of a respondent were disguised two by two with coins of correlation {rho}, so that their true "
-        "reports are negatively correlated (Zheng et al. 2025).",
-        "de": "Die Items einer Person wurden je zwei mit Münzen der Korrelation {rho} verschleiert, sodass ihre wahren "
-        "Meldungen negativ korreliert sind (Zheng et al. 2025).",
-    },
     "krr": {
         "en": "{cells} answers; the true one is reported with probability {truth}, each other with {other}.",
         "de": "{cells} Antworten; die wahre wird mit Wahrscheinlichkeit {truth} gemeldet, jede andere mit {other}.",
@@ -148,25 +124,6 @@ DISGUISE: dict[str, dict[str, str]] = {
         "one answer that it has after another, and all of them are written out in the design.",
         "de": "{cells} Antworten und {reports} Meldungen; keine hat nach einer Antwort mehr als das {ratio}-Fache der "
         "Wahrscheinlichkeit, die sie nach einer anderen hat, und alle stehen ausgeschrieben im Design.",
-    },
-    "fakes": {
-        "en": "{cells} answers; the true one is kept with probability {keep} at most, otherwise an answer is "
-        "drawn from the block's probabilities, each of which is {floor} at least.",
-        "de": "{cells} Antworten; die wahre bleibt höchstens mit Wahrscheinlichkeit {keep} stehen, sonst wird "
-        "eine nach den Wahrscheinlichkeiten des Blocks gezogen, deren jede mindestens {floor} ist.",
-    },
-    "fakes_denied": {
-        "en": "{cells} answers; the true one is kept with probability {keep}, otherwise an answer is drawn from the "
-        "block's probabilities, each of which is {floor} at least.",
-        "de": "{cells} Antworten; die wahre bleibt mit Wahrscheinlichkeit {keep} stehen, sonst wird eine nach den "
-        "Wahrscheinlichkeiten des Blocks gezogen, deren jede mindestens {floor} ist.",
-    },
-    "fakes_bare": {
-        "en": "{cells} answers; the true one is kept with probability {keep}, otherwise an answer is drawn from the "
-        "block's probabilities, which may be 0: such an answer is disclosed when it is reported.",
-        "de": "{cells} Antworten; die wahre bleibt mit Wahrscheinlichkeit {keep} stehen, sonst wird eine nach den "
-        "Wahrscheinlichkeiten des Blocks gezogen, die 0 sein können: Eine solche Antwort ist preisgegeben, wenn sie "
-        "gemeldet wird.",
     },
     "coins": {
         "en": "{cells} answers, for each of which the report says yes or no: truly with probability {truth}.",

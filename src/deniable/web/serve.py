@@ -18,6 +18,7 @@ from deniable.collection.restore_backup import settle
 from deniable.collection.reuse_design import read_kept
 from deniable.collection.survey_messages import LOOPBACK
 from deniable.collection.token_issuer import DistantIssuer
+from deniable.designs.extension import extension_of
 from deniable.device.protocol.http_transport import Http
 from deniable.device.protocol.messages import MOST_ADMISSION_BYTES
 from deniable.errors import InputError, MissingExtraError
@@ -80,7 +81,7 @@ class Service:
             data /= FOLDER
         checked = read_kept(survey, data, database, pilot=pilot, text=text)
         if text is not None:
-            refuse_pairs(checked)
+            refuse_workers(checked)
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:
@@ -100,13 +101,11 @@ class Service:
         return _application()(self.collector)
 
 
-def refuse_pairs(survey: Survey) -> None:
+def refuse_workers(survey: Survey) -> None:
     """Refuse to serve by several workers what one alone can serve."""
-    if survey.design.pairs_reports:
-        raise InputError(
-            "a survey in pairs takes one worker: matches are never written down, so two could not agree on who is "
-            "whose partner. Leave --workers out"
-        )
+    extension = extension_of(survey.design.kind)
+    if extension.alone:
+        raise InputError(f"a survey {extension.named} takes one worker: {extension.alone}. Leave --workers out")
 
 
 def _application() -> Callable[[Collector], Starlette]:

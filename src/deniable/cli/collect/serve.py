@@ -25,7 +25,7 @@ from deniable.web.dashboard.login import new_link
 from deniable.web.http.graceful_shutdown import close_in_time
 from deniable.web.http.prometheus_metrics import Figures, Served, showing
 from deniable.web.http.worker_processes import Workers, Workplace
-from deniable.web.serve import Service, inherited, listen, refuse_pairs, server
+from deniable.web.serve import Service, inherited, listen, refuse_workers, server
 
 if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
@@ -178,7 +178,7 @@ def _refuse_workers(survey: Survey, database: str | None) -> None:
             "--workers needs PostgreSQL: one process alone writes to SQLite. Name a database, as in --database "
             "postgresql://user@host/survey, or leave --workers out"
         )
-    refuse_pairs(survey)
+    refuse_workers(survey)
 
 
 def preflight(survey: Survey, now: datetime | None = None) -> list[str]:

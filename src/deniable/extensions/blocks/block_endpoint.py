@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from deniable.errors import StoreError
+from deniable.extensions.blocks.served_blocks import Chain
 from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_bytes, problem_response
 
@@ -35,9 +36,13 @@ class BlockApi:
             Address("/v1/designs/{design}/blocks", self.show_chain, takes=("after",)),
         ]
 
+    def _chain(self, request: Request) -> Chain | None:
+        found = self._collector.sessions.get(request.path_params["design"])
+        return found if isinstance(found, Chain) else None
+
     async def show_open(self, request: Request) -> Response:
         """The block that reports are made in now."""
-        chain = self._collector.chains.get(request.path_params["design"])
+        chain = self._chain(request)
         if chain is None:
             return problem_response("not-found")
         try:
@@ -48,7 +53,7 @@ class BlockApi:
 
     async def show_chain(self, request: Request) -> Response:
         """Blocks that follow the number `after`, at most a hundred, and not much more than a megabyte."""
-        chain = self._collector.chains.get(request.path_params["design"])
+        chain = self._chain(request)
         after = request.query_params.get("after", "-1")
         if chain is None or not after.removeprefix("-").isdecimal() or len(after) > 9:
             return problem_response("not-found")

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from deniable.channels.kronecker import product
@@ -186,7 +187,8 @@ class BlockReports(Reports):
     @property
     def header(self) -> Header:
         """What a file of these reports says about them, with everything that was published."""
-        return replace(super().header, blocks=tuple(block.canonical() for block in self.published))
+        texts = [block.canonical().decode() for block in self.published]
+        return replace(super().header, more={"blocks": msgspec.json.encode(texts).decode()} if texts else {})
 
     # -- as a frame --------------------------------------------------------------------------------------------
 

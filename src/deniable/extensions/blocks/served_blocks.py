@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.collection.report_cells import decode_cell
+from deniable.collection.session import Session
 from deniable.collection.shown_state import Shown
 from deniable.device.protocol.fake_blocks import Block, check_chain
 from deniable.device.protocol.messages import plan_message
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.device.protocol.messages import Report
     from deniable.device.verified_design import VerifiedDesign
     from deniable.extensions.designs.blocks import Blocks
     from deniable.storage.store import Readable, Store
@@ -140,7 +142,7 @@ def kept_blocks(store: Readable, design: ServedBlocks, start: int = 0) -> list[B
     return found
 
 
-class Chain:
+class Chain(Session):
     """The blocks of one design, for one worker. May be called from any thread; what is said to be quick never waits."""
 
     def __init__(self, store: Store, verified: VerifiedDesign) -> None:
@@ -159,8 +161,8 @@ class Chain:
         self._at: dict[str, int] = {}
         self._refresh()
 
-    def join(self, number: int) -> None:
-        """Count the reports to a design that shares this chain, by its number. Before any of them is taken here."""
+    def join(self, name: str, number: int) -> None:  # noqa: ARG002 - reports are counted by the number
+        """Count the reports to a design that shares this chain."""
         with self._lock:
             self._numbers.append(number)
             self._begin()
@@ -193,16 +195,16 @@ class Chain:
                 self._look()
         return self.blocks[-1]
 
-    def has(self, name: str | None) -> bool:
-        """Tell whether this worker knows that a block was published. Quick."""
-        return name in self._at
+    def is_known(self, report: Report) -> bool:
+        """Whether this worker knows that the report's block was published. Quick."""
+        return report.block in self._at
 
-    def knows(self, name: str) -> bool:
-        """Tell whether a block was published, open or closed. One that another worker has just published is found."""
-        if name not in self._at:
+    def admits(self, report: Report) -> str | None:
+        """Only of a block that was published, open or closed. One that another worker has just published is found."""
+        if report.block is not None and report.block not in self._at:
             with self._lock:
                 self._refresh()
-        return name in self._at
+        return None if report.block in self._at else "unknown-block"
 
     def after(self, index: int, most: int) -> Sequence[Block]:
         """Blocks that follow a number."""
@@ -256,11 +258,6 @@ class Chain:
         self.blocks += found
         self._at.update((block.id, block.index) for block in found)
         self._read = time.monotonic()
-
-
-def positions(blocks: Sequence[Block]) -> Mapping[str, int]:
-    """Where each block stands, by its name."""
-    return {block.id: block.index for block in blocks}
 
 
 def _name(design: str, index: int) -> str:

@@ -16,18 +16,22 @@ from __future__ import annotations
 
 import secrets
 import threading
+from contextlib import suppress
 from itertools import takewhile
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
 
+from deniable.collection.session import Session
+from deniable.collection.shown_state import Shown
 from deniable.device.protocol.messages import Found
+from deniable.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from deniable.storage.store import Store
+    from deniable.storage.store import Readable, Store
 
 WAIT = 20  # seconds that a device looks for a partner
 ROUND = 1.0  # seconds between two matchings
@@ -126,6 +130,34 @@ class Meetings:
             for name in old - {new}:
                 self._store.drop(name)
             self._written = now
+
+
+class Matching(Session):
+    """The numbers of every design of a plan that is served."""
+
+    def __init__(self, store: Store) -> None:
+        """Begin without designs."""
+        self._store = store
+        self.of: dict[str, Meetings] = {}
+
+    def join(self, name: str, number: int) -> None:  # noqa: ARG002 - numbers are kept by the design's name
+        """Go on with a design's numbers."""
+        self.of[name] = Meetings(self._store, name)
+
+    def close(self) -> None:
+        """Keep the numbers. Where the store fails they are kept with those that come next."""
+        with suppress(StoreError):
+            for each in self.of.values():
+                each.write()
+
+
+def met_with(store: Readable, designs: Iterable[str], reports: int) -> Met:
+    """What matching came to, among so many reports that a store has; or had, when somebody first saw so many."""
+    names = sorted(designs)
+    if not isinstance(store, Shown):
+        return met_of(cast("Store", store), names)
+    body = store.when_seen(f"meetings {names[0]} {reports}", lambda kept: msgspec.json.encode(met_of(kept, names)))
+    return Met(*msgspec.json.decode(body, type=tuple[int, int]))
 
 
 def met_of(store: Store, designs: Iterable[str]) -> Met:

@@ -31,6 +31,7 @@ import numpy as np
 
 from deniable.channels.bitmask import Bitmask
 from deniable.channels.some_truths import SomeTruths
+from deniable.extensions.designs.paired import Paired
 from deniable.frozen import readonly
 from deniable.likelihood.covariance_operator import Dispersion
 
@@ -54,6 +55,7 @@ class PairedDispersion(Dispersion):
     """
 
     pulls: Mapping[Channel, float] = field(default_factory=dict)
+    unasked: int = 0  # people whom a question was not put to
 
     are_counts = False
 
@@ -88,13 +90,24 @@ class PairedDispersion(Dispersion):
         plain = self.plain.variances  # zero where all reports are alike
         return np.divide(self.variances, plain, out=np.ones_like(plain), where=plain > 0)
 
-    def notes(self) -> list[str]:
-        """Say what pairing did to the errors."""
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say what pairing did to the errors, and of whom; others have told who was asked already."""
+        unasked = (f"{self.unasked} people were not asked",) if self.unasked else ()
         if not any(self.pulls.values()):
-            return ["respondents were paired, but no completed pair is known: errors are those of unpaired ones"]
+            return (
+                "respondents were paired, but no completed pair is known: errors are those of unpaired ones",
+                *unasked,
+            )
         effect = self.design_effect
         told = f"{effect.min():.3f}" if np.ptp(effect) < 5e-4 else f"{effect.min():.3f} to {effect.max():.3f}"
-        return [f"respondents were paired: variances are {told} times those of unpaired ones"]
+        return f"respondents were paired: variances are {told} times those of unpaired ones", *unasked
+
+    def warnings(self, n: int) -> tuple[str, ...]:
+        """That errors are rough where respondents are few: how their coins went together is estimated too."""
+        if n >= _FEW:
+            return ()
+        return (f"Only {n} respondents, some of them in pairs: errors and intervals of so few are rough.",)
 
     def _pull(self, sample: Sample) -> float:
         return self.pulls.get(_whole(sample.observation.channel), 0.0)
@@ -124,30 +137,16 @@ def _within(top: NDArray[np.float64], bottom: float) -> NDArray[np.float64]:
 
 
 def with_pairs(dispersion: Dispersion, sources: Iterable[Any]) -> Dispersion:
-    """The dispersion as it is for reports of paired respondents, if any of the sources are such."""
+    """The dispersion as it is for reports of paired respondents, which some of the sources are."""
+    if type(dispersion) is not Dispersion:
+        return dispersion
     pulls: dict[Channel, float] = {}
+    unasked = 0
     for source in sources:
         design = getattr(source, "design", None)
-        if getattr(design, "pairs_reports", False):
+        unasked += source.n - getattr(source, "people", source.n)
+        if isinstance(design, Paired):
             (name,) = dispersion.domain
-            coins = design.coins[name]  # type: ignore[union-attr]
-            channel = design.questions[design.domain.axes([name])[0]].channel  # type: ignore[union-attr]
-            pulls[channel] = pulls.get(channel, 0.0) + float(coins.rho) * getattr(source, "pairs", 0.0)
-    if not pulls or type(dispersion) is not Dispersion:
-        return dispersion
-    return PairedDispersion(dispersion.samples, dispersion.domain, dispersion.population, pulls)
-
-
-def pair_notes(dispersion: Dispersion, sources: Iterable[Any]) -> list[str]:
-    """What a reader must know of paired respondents, if there were any; others have told who was asked already."""
-    if not isinstance(dispersion, PairedDispersion):
-        return []
-    unasked = sum(source.n - getattr(source, "people", source.n) for source in sources)
-    return [*dispersion.notes(), *([f"{unasked} people were not asked"] if unasked else [])]
-
-
-def pair_warnings(dispersion: Dispersion, n: int) -> tuple[str, ...]:
-    """That errors are rough, where few respondents were paired: how their coins went together is estimated too."""
-    if not isinstance(dispersion, PairedDispersion) or n >= _FEW:
-        return ()
-    return (f"Only {n} respondents, some of them in pairs: errors and intervals of so few are rough.",)
+            channel = design.questions[design.domain.axes([name])[0]].channel
+            pulls[channel] = pulls.get(channel, 0.0) + float(design.coins[name].rho) * getattr(source, "pairs", 0.0)
+    return PairedDispersion(dispersion.samples, dispersion.domain, dispersion.population, pulls, unasked)

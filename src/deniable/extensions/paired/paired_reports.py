@@ -53,7 +53,7 @@ class PairedReports(Reports):
     @property
     def header(self) -> Header:
         """What a file of these reports says about them, with the number of pairs."""
-        return replace(super().header, pairs=self.pairs)
+        return replace(super().header, more={"pairs": repr(self.pairs)})
 
     def among_asked(self, attributes: Sequence[str]) -> Reports:
         """The same, with the pairs that are expected among those who were asked."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deniable.collection.rejection_counts import PAUSE
 from deniable.device.protocol.messages import MOST_ADMISSION_BYTES, Problem, Seeking
 from deniable.device.protocol.problem_details import read
-from deniable.extensions.paired.match_partners import Matcher
+from deniable.extensions.paired.match_partners import Matcher, Matching
 from deniable.web.api.post_reports import bounded_body
 from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import json_response, problem_response
@@ -27,6 +27,7 @@ class PairApi:
     def __init__(self, collector: Collector) -> None:
         """Take the collector; without shared coins there is nobody to match."""
         self._collector, self._matcher = collector, Matcher(count=self._count)
+        self._session = collector.session if isinstance(collector.session, Matching) else None
         self._timer: asyncio.TimerHandle | None = None
 
     def routes(self) -> list[Address]:
@@ -41,14 +42,15 @@ class PairApi:
         asked = read(body, Seeking, most=MOST_ADMISSION_BYTES)
         if isinstance(asked, Problem):
             return problem_response(asked)
-        if asked.design != self._collector.design_id or not self._collector.is_paired:
+        if asked.design != self._collector.design_id or self._session is None:
             return problem_response("unknown-design")
         found = self._matcher.seek(asked.key)
         return problem_response("busy") if found is None else json_response(found)
 
     def _count(self, pairs: int, told: int) -> None:
         """Count, and write it down soon: not at once, and not on the event loop."""
-        self._collector.meetings.add(pairs, told)
+        assert self._session is not None  # else nobody was matched
+        self._session.of[self._collector.design_id].add(pairs, told)
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(PAUSE, self._write, loop)
@@ -56,4 +58,4 @@ class PairApi:
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         with suppress(RuntimeError):  # the server is stopping; the collector writes them when it is closed
-            loop.run_in_executor(None, self._collector.write_meetings)
+            loop.run_in_executor(None, self._collector.session.close)

@@ -26,9 +26,8 @@ from deniable.collection.bearer_tokens import ANALYST, opens
 from deniable.collection.shown_state import Shown
 from deniable.collection.simulated_marks import has_others
 from deniable.core.rows import LEVEL
+from deniable.designs.extension import extensions
 from deniable.errors import DeniableError, StoreError
-from deniable.extensions.blocks.block_endpoint import BlockApi
-from deniable.extensions.paired.partner_endpoint import PairApi
 from deniable.web.api.health import Health
 from deniable.web.api.openapi import document
 from deniable.web.api.post_reports import Ingest
@@ -133,8 +132,7 @@ class Api:
             Address("/v1/results", self.show_results, takes=("table", "level")),
             Address("/v1/results.csv", self.show_results_csv, takes=("table", "level")),
             *Admission(self.collector).routes(),
-            *BlockApi(self.collector).routes(),
-            *PairApi(self.collector).routes(),
+            *(route for extension in extensions() for route in extension.routes(self.collector)),
             Address("/openapi.json", self.show_document),
             *Health(self.collector).routes(),
         ]
