@@ -10,7 +10,7 @@ from deniable.channels.mixture import Mixture
 from deniable.core.domain import Domain
 from deniable.designs.observation import Observation
 from deniable.errors import DesignError, ProbabilityError
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
+from deniable.extensions.channels.blockwise import Blockwise
 
 ONE = ([40000], [[10000, 10000, 5536]], [7])
 SEVERAL = (

@@ -50,9 +50,9 @@ from deniable.estimation.joint_tables.reconcile_marginals import reconcile
 from deniable.estimation.notes.refused import Refused
 from deniable.estimation.several_sources import Agreement
 from deniable.extensions.blocks.announced_blocks import MessageBlocks
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
 from deniable.extensions.blocks.paper_estimators import Convergence
 from deniable.extensions.blocks.served_blocks import ServedBlocks
+from deniable.extensions.channels.blockwise import Blockwise
 from deniable.files.object_storage import Object
 from deniable.frozen import Frozen, fix
 from deniable.graphs.laplace_comparators import Released

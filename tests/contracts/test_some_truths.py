@@ -11,7 +11,7 @@ from deniable.channels.bitmask import Bitmask
 from deniable.channels.sets.some_sets import SomeSets
 from deniable.channels.some_truths import SomeTruths
 from deniable.errors import DesignError, ProbabilityError
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
+from deniable.extensions.channels.blockwise import Blockwise
 
 BLOCKS = ([9000, 30000], [[30000, 10000, 10000, 6536], [8000, 10000, 7536, 10000]], [3, 11])
 WHOLE = {

@@ -50,7 +50,7 @@ from deniable.device.protocol.messages import Attribute, Bins, Choices, Rule
 from deniable.device.protocol.partner import Seeker
 from deniable.device.verify import verify
 from deniable.errors import InputError
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
+from deniable.extensions.channels.blockwise import Blockwise
 from deniable.extensions.designs.paired import Paired
 from deniable.extensions.paired.pairing import Coins
 

@@ -1,7 +1,8 @@
 """Channels from plain data: the inverse of `Channel.to_dict`. Unknown kinds and fields are refused.
 
-A kind is a file of this folder with a channel whose `kind` is the file's name. It is imported when it is first read;
-nothing has to name it. Its class reads its own fields: `from_integers` where they hold `bits`, else `from_parts`.
+A kind is a file of this folder (or of the one of extensions) with a channel whose `kind` is the file's name. It is
+imported when it is first read; nothing has to name it. Its class reads its own fields: `from_integers` where they hold
+`bits`, else `from_parts`.
 """
 
 from __future__ import annotations
@@ -11,20 +12,18 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import deniable.channels
-import deniable.channels.sets
 from deniable.channels.channel import Channel
+from deniable.core.registry import EXTENSIONS
 from deniable.errors import DeniableError, DesignError
 from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ROOMS = (deniable.channels, deniable.channels.sets)
-# The file of each kind: its name, in one of the rooms. One that belongs to an extension stands there.
+_ROOMS = ("deniable.channels", "deniable.channels.sets", f"{EXTENSIONS}.channels")
+# The file of each kind: its name, in one of the rooms.
 _HOMES = {
-    **{each.name: f"{room.__name__}.{each.name}" for room in _ROOMS for each in pkgutil.iter_modules(room.__path__)},
-    "blockwise": "deniable.extensions.blocks.blockwise_mixture",
+    each.name: f"{room}.{each.name}" for room in _ROOMS for each in pkgutil.iter_modules(import_module(room).__path__)
 }
 
 

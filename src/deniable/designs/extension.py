@@ -105,7 +105,7 @@ class Extension:
 
 @cache
 def extensions() -> tuple[Extension, ...]:
-    """Every extension there is: none where the room was left out."""
+    """Every extension there is."""
     homes = sorted(each.name for each in pkgutil.iter_modules(import_module(EXTENSIONS).__path__))
     made = [thing for home in homes for thing in vars(import_module(f"{EXTENSIONS}.{home}")).values()]
     found = dict.fromkeys(thing for thing in made if isinstance(thing, type) and issubclass(thing, Extension))

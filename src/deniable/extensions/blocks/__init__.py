@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class InBlocks(Extension):
     """A block is published when the one before it is full; a report names its own, and is kept with all of them."""
 
-    kinds = ("blocks", "deniability")
+    kinds = ("blocks",)
     fields = ("blocks",)
     named = "in blocks"
 

@@ -20,7 +20,7 @@ from deniable.device.fake_limits import BITS
 from deniable.device.privacy_statement import Statement
 from deniable.device.protocol.fake_blocks import check_chain
 from deniable.errors import InputError, MissingColumnError
-from deniable.extensions.blocks.blockwise_mixture import Blockwise
+from deniable.extensions.channels.blockwise import Blockwise
 from deniable.files.reserved_columns import BLOCK
 from deniable.frozen import fix, readonly
 

@@ -1,0 +1,1 @@
+"""The channels of the published systems, a kind a file: the mixtures of many blocks in one (RRBA)."""
