@@ -39,6 +39,10 @@ PAGE_PARTS := $(addprefix src/deniable/,web/page/respondent_page.py surveys/page
 # Bytecode is kept, whatever the shell says: tests start hundreds of programs, each of which would compile NumPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Small matrices: two threads of linear algebra wait for each other longer than one computes. Long simulations take a
+# tenth of the time so; tests see to it themselves.
+calibrate matrix reproduce: export OPENBLAS_NUM_THREADS ?= 1
+
 # uv does not read pip's settings: hand it the index that pip was told to use, if any.
 # Versions and hashes come from the lock, for the build's own requirements as well.
 INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || true)}"; \
