@@ -79,12 +79,21 @@ def test_results_are_marked_and_their_numbers_are_numbers():
     cell |= dict.fromkeys(("efficient", "unclipped_low", "unclipped_high"), -0.25)
     found = {
         "origin": PEOPLE.told,
-        "tables": [{"attributes": ["@a", "b"], "reports": 9, "cells": [cell, {**cell, "categories": [-5]}]}],
+        "reports": 9,
+        "tables": [
+            {"attributes": ["@a", "b"], "reports": 9, "cells": [cell, {**cell, "categories": [-5]}], "notes": []},
+        ],
+        "numbers": [{"wanted": "=mean(a)", "which": "", "reports": 9, "estimate": -2.5, "low": None, "high": 1.0}],
+        "number_notes": ["=1+1"],
+        "nearness": "",
+        "alarms": [],
         "corrections": [],
     }
-    _, first, second = csv.reader(results_csv(found).splitlines())
+    _, first, second, number, note = csv.reader(results_csv(found).splitlines())
     assert first[:4] == ["'@a * b", "'=1+1 * -5", "9", "-0.25"]
     assert second[1] == "-5"
+    assert number[:7] == ["'=mean(a)", "", "9", "-2.5", "", "", "1.0"]
+    assert note[:4] == ["", "'=1+1", "9", ""]
 
 
 def cells_of(text):

@@ -92,10 +92,7 @@ def data(rows: Sequence[Row], by: str | None) -> list[dict[str, Any]]:
             found.append({**asked_for, "refused": told.reason})
             continue
         notes = {"notes": list(told.notes)} if told.notes else {}
-        found += [
-            {**asked_for, "which": which, "estimate": value, "low": low, "high": high, **notes}
-            for which, value, low, high in zip(told.which, told.values, told.low, told.high, strict=True)
-        ]
+        found += [{**asked_for, **row, **notes} for row in told.told]
     return found
 
 

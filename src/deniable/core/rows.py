@@ -5,7 +5,7 @@ An estimate makes its rows once, with `rows(level)`; whoever shows them lays the
 
 from __future__ import annotations
 
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -61,13 +61,13 @@ class Row(NamedTuple):
         return bool(self.reason) and isnan(self.estimate)
 
     def numbers(self, names: Iterable[str] = NUMBERS) -> dict[str, float | None]:
-        """Its numbers by name as JSON and CSV have them: None where there is none.
+        """Its numbers by name as JSON and CSV have them: None where there is none, or no end.
 
         >>> Row(("yes",), 50, estimate=0.0, std_error=0.1).numbers(SHOWN)
         {'estimate': 0.0, 'std_error': 0.1, 'low': None, 'high': None}
         """
         found = ((name, getattr(self, name)) for name in names)
-        return {name: None if isnan(value) else value for name, value in found}
+        return {name: value if isfinite(value) else None for name, value in found}
 
 
 def rows_of(

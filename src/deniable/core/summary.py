@@ -107,6 +107,17 @@ class Span(NamedTuple):
         return f"{share(self.low)} to {share(self.high)}"
 
 
+class Ends(Span):
+    """An interval of numbers that are no shares.
+
+    >>> str(Ends(1.5, math.inf)), str(Ends(math.nan, math.nan))
+    ('1.5000 to infinite', '-')
+    """
+
+    def __str__(self) -> str:
+        return "-" if math.isnan(self.low) and math.isnan(self.high) else f"{number(self.low)} to {number(self.high)}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(Frozen):
     """What a result shows.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.core.labels import UNKNOWN, Labels
 from deniable.core.provenance import PEOPLE, Origin
-from deniable.core.summary import Stamp, share
+from deniable.core.summary import share
 from deniable.estimation.notes.refused import Refused
+from deniable.inference.numbers.aim_estimates import NONE_TOLD, ToldAims
 from deniable.reporting.charts import chart, strengths
 from deniable.reporting.describe_disguise import disguised
 from deniable.reporting.document import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.inference.corrected_words import CorrectedWords
     from deniable.inference.hypothesis_tests.all_pairs import Pairs
-    from deniable.inference.numbers.aim_estimates import WantedNumbers
     from deniable.reporting.document import Column
 
     Shares = Estimate | Refused
@@ -107,8 +107,7 @@ def document(
     facts: Sequence[tuple[str, str]] = (),
     labels: Labels = UNKNOWN,
     groups: Sequence[Grouped | Refused] = (),
-    numbers: WantedNumbers | None = None,
-    nearness: str = "",
+    aims: ToldAims = NONE_TOLD,
     origin: Origin = PEOPLE,
     corrected: CorrectedWords | None = None,
 ) -> Document:
@@ -129,8 +128,7 @@ def document(
         facts: what else belongs to checking the report, such as the files' hashes.
         labels: the survey's words.
         groups: estimates by public attributes, or what stands in the place of one.
-        numbers: what else than tables was wanted.
-        nearness: how near the design is to the best, a sentence.
+        aims: what the survey was made for: numbers that are no tables, and how near the design is to the best.
         origin: whether the reports are simulated, or a pilot's; estimates know it too.
         corrected: what changed in the survey's words while people answered.
     """
@@ -146,11 +144,10 @@ def document(
     ]
     if corrected is not None and len(corrected):
         sections.insert(1, Section("Words that were corrected", tuple(_corrected(corrected))))
-    if numbers is not None or nearness:
-        grids = [] if numbers is None else [Grid("Wanted numbers", _columns(numbers.summary()))]
-        said = () if numbers is None else numbers.notes
-        notes = [Text(note, "note") for note in said if not isinstance(note, Stamp)]
-        near = [Text(nearness)] if nearness else []
+    if aims.numbers is not None or aims.nearness:
+        grids = [] if aims.numbers is None else [Grid("Wanted numbers", _columns(aims.numbers.summary()))]
+        notes = [Text(note, "note") for note in aims.notes]
+        near = [Text(aims.nearness)] if aims.nearness else []
         sections.append(Section("What the survey was made for", (*grids, *notes, *near)))
     if crossed:
         sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level, labels) for one in crossed))))

@@ -7,13 +7,12 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from deniable.designs.distance_to_best import nearness
 from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
-from deniable.estimation.notes.refused import Refused, answers_about, shown, too_few
+from deniable.estimation.notes.refused import Refused, shown
 from deniable.inference.corrected_words import corrected_words
 from deniable.inference.hypothesis_tests.all_pairs import all_pairs
-from deniable.inference.numbers.aim_estimates import wanted_numbers
+from deniable.inference.numbers.aim_estimates import told_aims
 from deniable.reporting.data_quality import alarms, fewest_published
 from deniable.text import listed
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from deniable.estimation.by_group import Grouped
     from deniable.estimation.estimate import Estimate
     from deniable.inference.hypothesis_tests.all_pairs import Pairs
-    from deniable.inference.numbers.aim_estimates import WantedNumbers
     from deniable.sampling.sampling import Sampling
 
 MOST_GROUPS = 12  # public attributes of more values are shown only when they are asked for
@@ -75,19 +73,12 @@ def survey(
         "groups": [_grouped(reports, name, column, sampling) for column in public for name in known],
         "statement": reports.describe(published=fewest_published(reports, public) if sampling is None else None),
         "quality": [*alarms(reports, told), *untested, *_not_told(hidden)],
-        "numbers": _numbers(reports, wanted, sampling),
-        "nearness": nearness(reports.design, wanted),
+        "aims": told_aims(reports, wanted, weights=sampling),
         "lead": _lead(reports, sampling),
         "origin": reports.origin,
         "corrected": corrected_words(reports),
     }
     return [*singles, *larger], about
-
-
-def _numbers(reports: Reports, wanted: Sequence[Wanted], sampling: Sampling | None) -> WantedNumbers | None:
-    """The wanted numbers that enough have answered; the others' questions say how many have."""
-    enough = [one for one in wanted if not too_few(answers_about(reports, one.attributes))]
-    return wanted_numbers(reports, enough, weights=sampling)
 
 
 def _not_told(names: Sequence[str]) -> list[str]:

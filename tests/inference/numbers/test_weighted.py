@@ -83,8 +83,8 @@ def test_what_a_survey_was_made_for_is_weighted_too(channel):
     _, reports = surveyed(channel)
     wanted = [dn.Wanted.mean("trust")]
     found, known = wanted_numbers(reports, wanted, **DRAWN), dn.mean(reports, "trust", **DRAWN)
-    assert found.values[0] == pytest.approx(known.value)
-    assert (found.low[0], found.high[0]) == pytest.approx(tuple(known.interval()))
+    assert found.rows[0].estimate == pytest.approx(known.value)
+    assert tuple(found.rows[0].interval) == pytest.approx(tuple(known.interval()))
     sampling = dn.rake(reports, {"region": {0: 0.5, 1: 0.5}}, **DRAWN)
-    told = survey(reports, sampling=sampling, wanted=wanted)[1]["numbers"]
-    assert told.values[0] == pytest.approx(dn.mean(reports, "trust", weights=sampling).value)
+    told = survey(reports, sampling=sampling, wanted=wanted)[1]["aims"].numbers
+    assert told.rows[0].estimate == pytest.approx(dn.mean(reports, "trust", weights=sampling).value)

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from deniable.aims.aim import lifted
 from deniable.aims.category_scores import category_scores
 from deniable.core.results import Interval
-from deniable.core.summary import Shown, Summary, number
+from deniable.core.rows import Row, rows_of
+from deniable.core.summary import Ends, Shown, Stamp, Summary
+from deniable.designs.distance_to_best import nearness
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.notes.refused import Refused, shown
 from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
@@ -33,6 +37,7 @@ from deniable.inference.numbers.quantile import quantile
 from deniable.plotting import intervals_by_row
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Unpack
 
     from matplotlib.axes import Axes
@@ -42,10 +47,11 @@ if TYPE_CHECKING:
     from deniable.aims.kinds.mean import Mean
     from deniable.aims.kinds.quantiles import Quantiles
     from deniable.core.domain import Variable
+    from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.report_sources import Collected
 
-Row = tuple[str, float, float, float]
+_NUMBERS = ("estimate", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -53,39 +59,94 @@ class WantedNumbers(Shown, Frozen):
     """Wanted numbers as the reports tell them.
 
     Attributes:
-        wanted: what was wanted, a text each.
-        which: which of its numbers: a level, a category, a range; nothing for a mean.
-        values: the estimates.
-        low, high: the ends of their intervals.
+        rows: a row a number. Its cell says what was wanted, and which of its numbers: a level, a category, a range;
+            nothing for a mean.
         level: how often an interval holds the truth.
         notes: what a reader must know.
     """
 
-    wanted: tuple[str, ...]
-    which: tuple[str, ...]
-    values: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    rows: tuple[Row, ...]
     level: float
     notes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> list[dict[str, Any]]:
+        """The rows as JSON; of what is refused, the reason in the place of its numbers."""
+        found: list[dict[str, Any]] = []
+        for row in self.rows:
+            wanted, which = row.cell
+            numbers = {"refused": row.reason} if row.is_refused else {"which": which, **row.numbers(_NUMBERS)}
+            found.append({"wanted": wanted, "reports": row.n, **numbers})
+        return found
+
+    @classmethod
+    def of_told(cls, told: Iterable[Mapping[str, Any]], level: float) -> WantedNumbers:
+        """The same out of JSON."""
+        rows = []
+        for one in told:
+            numbers: dict[str, Any] = {name: one[name] for name in _NUMBERS if one.get(name) is not None}
+            cell = (one["wanted"], one.get("which", ""))
+            rows.append(Row(cell, one["reports"], reason=one.get("refused", ""), **numbers))
+        return cls(tuple(rows), level)
 
     def summary(self) -> Summary:
         """A row a number."""
         columns: dict[str, list[object]] = {
-            "wanted": list(self.wanted),
-            "which": list(self.which),
-            "estimate": [number(value) for value in self.values],
-            f"{self.level:.0%} interval": [
-                f"{number(low)} to {number(high)}" for low, high in zip(self.low, self.high, strict=True)
-            ],
+            "wanted": [row.cell[0] for row in self.rows],
+            "which": [row.reason if row.is_refused else row.cell[1] for row in self.rows],
+            "estimate": [row.estimate for row in self.rows],
+            f"{self.level:.0%} interval": [Ends(row.low, row.high) for row in self.rows],
         }
         return Summary(columns, self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every number with its interval."""
-        names = [f"{wanted} {which}".strip() for wanted, which in zip(self.wanted, self.which, strict=True)]
-        ends = (np.array(self.low), np.array(self.high))
-        return intervals_by_row(names, self.values, ends, ax, of="value", level=self.level)
+        return intervals_by_row(
+            [" ".join(row.cell).strip() for row in self.rows],
+            [row.estimate for row in self.rows],
+            ([row.low for row in self.rows], [row.high for row in self.rows]),
+            ax,
+            of="value",
+            level=self.level,
+            instead={place: row.reason for place, row in enumerate(self.rows) if row.is_refused},
+        )
+
+
+@dataclass(frozen=True)
+class ToldAims(Frozen):
+    """What a survey was made for, as an output states it.
+
+    Attributes:
+        numbers: its numbers that are no tables; None where there are none.
+        nearness: how far its design is from the best possible one for them, a sentence; nothing where nobody knows.
+    """
+
+    numbers: WantedNumbers | None
+    nearness: str
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known of the numbers, a sentence each, but for the stamp, which all of an output bears."""
+        notes = () if self.numbers is None else self.numbers.notes
+        return [note for note in notes if not isinstance(note, Stamp)]
+
+
+NONE_TOLD = ToldAims(None, "")
+
+
+def told_aims(reports: Reports, aims: Sequence[Wanted], level: float = 0.95, **options: Unpack[Options]) -> ToldAims:
+    """What a survey was made for; what too few have answered, or reports do not tell, has that said in its place."""
+    rows: list[Row] = []
+    notes: dict[str, None] = {}
+    for one in aims:
+        found = shown(reports, list(one.attributes), partial(wanted_numbers, reports, [one], level, **options))
+        if one.estimator is not None and isinstance(found, Refused):
+            rows.append(Row((str(one), ""), found.n, reason=found.reason))
+        elif isinstance(found, WantedNumbers):
+            rows += found.rows
+            notes |= dict.fromkeys(found.notes)
+    numbers = WantedNumbers(tuple(rows), level, tuple(notes)) if rows else None
+    return ToldAims(numbers, nearness(reports.design, aims))
 
 
 @stamped
@@ -97,20 +158,17 @@ def wanted_numbers(
     >>> import deniable as dn
     >>> seen = dn.Observation("trust", dn.KRR(3, 1.0), [40, 25, 35])
     >>> found = wanted_numbers(seen, [dn.Wanted.mean("trust", scores=[0, 1, 2])])
-    >>> round(found.values[0], 4)
+    >>> round(found.rows[0].estimate, 4)
     0.8627
     """
-    rows: list[tuple[str, str, float, float, float]] = []
+    rows: list[Row] = []
     notes: dict[str, None] = {}
     for one in wanted:
         if one.estimator is not None:
             told, known = resolve_name(one.estimator)(_asked(source, one, options), one, level)
-            rows += [(str(one), *row) for row in told]
+            rows += [row._replace(cell=(str(one), *row.cell)) for row in told]
             notes |= dict.fromkeys(known)
-    if not rows:
-        return None
-    texts, which, values, low, high = zip(*rows, strict=True)
-    return WantedNumbers(texts, which, values, low, high, level, tuple(notes))
+    return WantedNumbers(tuple(rows), level, tuple(notes)) if rows else None
 
 
 class Asked(NamedTuple):
@@ -141,7 +199,8 @@ def of_mean(asked: Asked, one: Mean, level: float) -> Told:
     scores, counted = _scores(one, asked.known.domain[name]) if one.scores is None else (one.scores, ())
     found = mean(asked.source, name, scores=scores, **asked.options)
     low, high = found.interval(level)
-    return [("", found.value, float(low), float(high))], (*counted, *found.warnings)
+    row = Row(("",), asked.known.n, estimate=found.value, low=float(low), high=float(high))
+    return [row], (*counted, *found.warnings)
 
 
 def of_quantiles(asked: Asked, one: Quantiles, level: float) -> Told:
@@ -156,7 +215,7 @@ def of_quantiles(asked: Asked, one: Quantiles, level: float) -> Told:
         places = {size: category for category, size in zip(variable.categories, scores or (), strict=True)}
         which = [f"{each} ({places[value]})" for each, value in zip(which, several.values.tolist(), strict=True)]
     notes = [note for each in several.measures for note in each.warnings]
-    return _zipped(which, several.values, several.interval(level)), (*counted, *notes)
+    return _rows(asked, which, several.values, several.interval(level)), (*counted, *notes)
 
 
 def of_cdf(asked: Asked, one: Wanted, level: float) -> Told:
@@ -164,7 +223,7 @@ def of_cdf(asked: Asked, one: Wanted, level: float) -> Told:
     function = cdf(asked.source, one.attributes[0], **asked.options)
     named = "up to" if function.read.edges is None else "below"
     which = [f"{named} {_said(end)}" for end in function.at]
-    return _zipped(which, function.values, function.interval(level)), function.known.warnings
+    return _rows(asked, which, function.values, function.interval(level)), function.known.warnings
 
 
 def of_shares(asked: Asked, one: Wanted, level: float) -> Told:
@@ -181,7 +240,7 @@ def of_shares(asked: Asked, one: Wanted, level: float) -> Told:
         table = known.table.sum(axis=beside).transpose(np.argsort(np.argsort(known.domain.axes(own))))
         values = rows @ table.ravel()
     ends = Interval(*told.interval(critical_value(1 - level, known.df) ** 2), level, "score interval")
-    return _zipped(one.which(own), values, shown_interval(ends, values, least, most)), known.warnings
+    return _rows(asked, one.which(own), values, shown_interval(ends, values, least, most)), known.warnings
 
 
 def _scores(one: Wanted, variable: Variable) -> tuple[list[float | None] | None, tuple[str, ...]]:
@@ -198,8 +257,6 @@ def _said(end: object) -> str:
     return f"{end:g}" if isinstance(end, float) else str(end)
 
 
-def _zipped(which: Sequence[str], values: NDArray[np.float64], ends: Interval) -> list[Row]:
-    return [
-        (label, float(value), float(low), float(high))
-        for label, value, low, high in zip(which, values, ends.low, ends.high, strict=True)
-    ]
+def _rows(asked: Asked, which: Sequence[str], values: NDArray[np.float64], ends: Interval) -> list[Row]:
+    numbers = {"estimate": values, "low": ends.low, "high": ends.high}
+    return list(rows_of({"which": which}, asked.known.n, numbers))

@@ -181,7 +181,7 @@ class Api:
             level = level_of(request.query_params.get("level", str(LEVEL)))
             name = ("results", level, *map(tuple, wanted))
             found = await self._kept.get(name, lambda: self._desk.make(estimates, wanted or None, level))
-            return await asyncio.to_thread(told, self.collector, *found, level)
+            return await asyncio.to_thread(told, self.collector, found)
         except StoreError:
             raise
         except DeniableError as error:

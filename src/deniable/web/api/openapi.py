@@ -154,6 +154,7 @@ _SHOWN = _object(
     reports=_COUNT,
     method=_TEXT,
     reason=_TEXT,
+    gap=_NUMBER_OR_NONE,
     notes=_TEXTS,
     cells={
         "type": "array",
@@ -202,6 +203,25 @@ _RESULTS = _object(
         "type": "array",
         "items": {"anyOf": [_SHOWN, _REFUSED]},
     },
+    numbers={
+        "type": "array",
+        "items": {
+            "anyOf": [
+                _object(
+                    wanted=_TEXT,
+                    reports=_COUNT,
+                    which=_TEXT,
+                    estimate=_NUMBER_OR_NONE,
+                    low=_NUMBER_OR_NONE,
+                    high=_NUMBER_OR_NONE,
+                ),
+                _object(wanted=_TEXT, reports=_COUNT, refused=_TEXT),
+            ]
+        },
+    },
+    number_notes=_TEXTS,
+    nearness=_TEXT,
+    alarms=_TEXTS,
 )
 
 

@@ -24,6 +24,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 
 from deniable.collection.simulated_marks import origin_in
 from deniable.core.provenance import PEOPLE
+from deniable.core.rows import LEVEL
 from deniable.core.summary import share
 from deniable.device.privacy_statement import rounded_up
 from deniable.device.protocol.messages import FEWEST_TOGETHER
@@ -39,6 +40,7 @@ from deniable.web.dashboard.page_data import (
     drawing,
     end_of,
     groups,
+    numbers_of,
     overview,
     pairs_of,
     shares_of,
@@ -79,7 +81,7 @@ def templates() -> Environment:
     found.globals["integrity"] = integrity
     found.filters["up"] = rounded_up
     found.filters["share"] = share
-    found.globals |= {"shares_of": shares_of, "pairs_of": pairs_of}
+    found.globals |= {"shares_of": shares_of, "pairs_of": pairs_of, "numbers_of": numbers_of}
     return found
 
 
@@ -206,7 +208,14 @@ class Dashboard:
         survey = self.collector.survey
         public = [item.name for item in survey.public]
         return await self._about(
-            "tables.html", request, names=names, by=by, attributes=list(survey.domain), public=public, **chosen
+            "tables.html",
+            request,
+            names=names,
+            by=by,
+            attributes=list(survey.domain),
+            public=public,
+            level=LEVEL,
+            **chosen,
         )
 
     @_guarded
@@ -353,7 +362,7 @@ class Dashboard:
     async def _results(self) -> dict[str, Any]:
         found = await self._once("results", estimates)
         await asyncio.to_thread(self.collector.opening.look)
-        return await asyncio.to_thread(told, self.collector, *found)
+        return await asyncio.to_thread(told, self.collector, found)
 
     async def _overview(self) -> dict[str, Any]:
         if await self._is_over():

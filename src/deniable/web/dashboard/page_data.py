@@ -17,7 +17,6 @@ from deniable.collection.load_reports import stored_reports
 from deniable.core.labels import UNKNOWN
 from deniable.core.rows import LEVEL, SHOWN, Row, cells_of, of_shares
 from deniable.core.table import Table
-from deniable.designs.distance_to_best import nearness
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.device.panel import panel_sentence
@@ -29,11 +28,12 @@ from deniable.estimation.notes.refused import Refused, answers_about, shown, too
 from deniable.inference.corrected_words import corrected_words
 from deniable.inference.hypothesis_tests.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.hypothesis_tests.independence import independence
-from deniable.inference.numbers.aim_estimates import wanted_numbers
+from deniable.inference.numbers.aim_estimates import WantedNumbers
 from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.data_quality import alarms, fewest_published
 from deniable.reporting.describe_disguise import disguised
 from deniable.reporting.scripts.write_script import SCRIPTS, write_script
+from deniable.web.api.results_endpoint import aims_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,22 +98,10 @@ def overview(surveyed: Surveyed) -> dict[str, Any]:
         "tables": [table_of(reports, found) for found in singles],
         "large": [name for name in domain if name not in small],
         "privacy": _privacy(surveyed, reports),
-        "numbers": _numbers(surveyed, reports),
+        **aims_of(surveyed, reports),
         "corrected": [{"said": each.said, "changes": each.told["changes"]} for each in corrected_words(reports)],
-        "nearness": nearness(reports.design, surveyed.survey.aims),
         "alarms": alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)]),
     }
-
-
-def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
-    """The wanted numbers that are no tables, a row each, once enough reports tell them."""
-    asked = [one for one in surveyed.survey.wanted if not too_few(answers_about(reports, one.attributes))]
-    found = wanted_numbers(reports, asked, LEVEL)
-    if found is None:
-        return []
-    rows = zip(found.wanted, found.which, found.values, found.low, found.high, strict=True)
-    names = ("wanted", "which", "value", "low", "high")
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:
@@ -163,6 +151,11 @@ def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) 
     rows = [_kept_row(row, table["reports"]) for row in table["rows"]]
     cells = labels.cells(cells_of(table["attributes"], rows))
     return of_shares(cells, rows, level, table["notes"], raw=[row["raw"] for row in table["rows"]])
+
+
+def numbers_of(told: Sequence[Mapping[str, Any]], level: float) -> Summary:
+    """The layout of wanted numbers as `overview` keeps them."""
+    return WantedNumbers.of_told(told, level).summary()
 
 
 def _kept_row(row: Mapping[str, Any], n: int) -> Row:
