@@ -37,7 +37,7 @@ MORE = {
         "the solver's real numbers, and the bound, beside the integers that are public",
     ),
     "benchmarks.accuracy.uncovered_tables": (
-        {"estimation.joint_tables.uncovered_tables", "estimation.estimator", "estimation.joint_tables.graphical_model"},
+        {"estimation.joint_tables.uncovered_tables", "estimation.joint_tables.graphical_model", "likelihood.gather"},
         ENGINES,
     ),
     "benchmarks.calibration.alarm_rates": ({"estimation.notes.fewer_than_chance"}, "a note of estimates, as a number"),
@@ -85,7 +85,10 @@ MORE = {
         },
         COLLECTING,
     ),
-    "benchmarks.speed.em": ({"likelihood.em"}, "evaluations of the fit, and the same fit without acceleration"),
+    "benchmarks.speed.em": (
+        {"likelihood.em", "likelihood.evidence"},
+        "evaluations of the fit, and the same fit without acceleration",
+    ),
     "benchmarks.speed.engines": (
         {"files.header", "files.reserved_columns", "engines.query_engines", "engines.spark", "engines.stored_reports"},
         "a file's columns as they lie there, and an engine (ClickHouse) that the package does not have",
@@ -143,6 +146,7 @@ MORE = {
             "estimation.joint_tables.uncovered_tables",
             "estimation.joint_tables.graphical_model",
             "estimation.joint_tables.minimum_norm",
+            "likelihood.evidence",
         },
         ENGINES,
     ),

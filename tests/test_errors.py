@@ -28,6 +28,7 @@ from deniable.device.protocol.messages import Report
 from deniable.device.protocol.problem_details import problem
 from deniable.device.verify import verify
 from deniable.likelihood.em import maximum_likelihood
+from deniable.likelihood.evidence import of_counts
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
@@ -150,7 +151,7 @@ CASES = [
     ),
     (
         errors.EstimationError,
-        lambda: maximum_likelihood([COUNTS], WIDE),
+        lambda: maximum_likelihood(of_counts([COUNTS], WIDE)),
         [f"{3 * 2**21} cells is too large", "ask for fewer attributes", 'method="inversion"'],
         {"cells": 3 * 2**21},
     ),
@@ -168,7 +169,7 @@ CASES = [
     ),
     (
         errors.ConvergenceError,
-        lambda: maximum_likelihood([COUNTS, OTHERS], COUNTS.domain, most=1),
+        lambda: maximum_likelihood(of_counts([COUNTS, OTHERS]), most=1),
         ["stopped after 1 evaluations", "nats left to gain (in 1 of 1 fits)", "Raise the gap, or ask for fewer"],
         {},
     ),

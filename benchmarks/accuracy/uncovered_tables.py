@@ -19,17 +19,17 @@ from benchmarks.benchmark import Claim, Measurement
 from deniable import Reports, Seeded, Table, Views, estimate, synthesize
 from deniable.datasets import Network, network
 from deniable.errors import MissingExtraError
-from deniable.estimation.estimator import observations_of
 from deniable.estimation.joint_tables.graphical_model import fit_graphical
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, product_is_nearer
+from deniable.likelihood.gather import tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable import Domain, Observation
     from deniable.estimation.joint_tables.uncovered_tables import Engine
+    from deniable.likelihood.evidence import Evidence
 
 Triple = tuple[str, ...]
 ENGINES_SHOWN = ("product", "qp", "l1", "ipf", "loglinear")
@@ -88,18 +88,16 @@ class Case:
 
     def measure(self) -> None:
         """Every engine, and how often the result itself says that the product is likely nearer."""
-        domain = self.network.domain
-        observed = [(observations_of(self.reports, triple), domain.project(triple)) for triple in self.triples]
+        told = [tabulated(self.reports, triple) for triple in self.triples]
         for engine in ENGINES_SHOWN:
-            self.add(engine, partial(_each, ENGINES[engine], observed))
+            self.add(engine, partial(_each, ENGINES[engine], told))
         self.add("graphical", self._graphical)
-        warned = sum(product_is_nearer(o, part) for o, part in observed)
-        told = f"{warned} of {len(observed)} results say that the product is likely nearer"
-        self.notes.append(f"{self.name}, epsilon {self.epsilon:g}: {told}.")
+        warned = sum(map(product_is_nearer, told))
+        nearer = f"{warned} of {len(told)} results say that the product is likely nearer"
+        self.notes.append(f"{self.name}, epsilon {self.epsilon:g}: {nearer}.")
 
     def _graphical(self) -> list[Table]:
-        domain = self.network.domain
-        model = fit_graphical(observations_of(self.reports, domain.names), domain)
+        model = fit_graphical(tabulated(self.reports, self.network.domain.names))
         return [model.table(triple) for triple in self.triples]
 
     def claim(self) -> Claim:
@@ -131,8 +129,8 @@ class Case:
         )
 
 
-def _each(engine: Engine, observed: Sequence[tuple[Sequence[Observation], Domain]]) -> list[Table]:
-    return [engine(o, part)[0] for o, part in observed]
+def _each(engine: Engine, told: Sequence[Evidence]) -> list[Table]:
+    return [engine(one)[0] for one in told]
 
 
 def measure(cases: Sequence[tuple[str, int, float]] = CASES) -> Measurement:

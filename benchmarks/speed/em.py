@@ -16,6 +16,7 @@ from deniable import KRR, Domain, Kronecker, Observation, Seeded
 from deniable.datasets import adult
 from deniable.errors import ConvergenceError, MissingExtraError
 from deniable.likelihood.em import GAP, maximum_likelihood
+from deniable.likelihood.evidence import of_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,13 +61,13 @@ def measure(codes: NDArray[np.int64], domain: Domain, title: str, *, gap: float 
         "each attribute": Kronecker([KRR(size, epsilon=half) for size in domain.shape]),
     }
     for name, channel in designs.items():
-        observation = observe(codes, domain, channel, seed)
+        evidence = of_counts([observe(codes, domain, channel, seed)])
         start = process_time()
-        fast = maximum_likelihood([observation], domain, gap=gap)
+        fast = maximum_likelihood(evidence, gap=gap)
         middle = process_time()
         cap = 2 * FEWER * fast.evaluations
         try:
-            slow = maximum_likelihood([observation], domain, gap=gap, accelerate=False, most=cap)
+            slow = maximum_likelihood(evidence, gap=gap, accelerate=False, most=cap)
             plain, left, stopped = slow.evaluations, slow.gap, ""
         except ConvergenceError as error:
             plain, left, stopped = cap, float(str(error.details["gap"])), " (stopped)"

@@ -11,6 +11,7 @@ from deniable import Mixture, Observation, Table
 from deniable.estimation.joint_tables.graphical_model import fit_graphical
 from deniable.estimation.joint_tables.minimum_norm import fit_quadratic
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES
+from deniable.likelihood.evidence import of_counts
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rrba.protocol import BLOCK, records, survey
 from reproduction.simulated_counts import mean_error, projected_rows, sampled, tally
@@ -85,14 +86,15 @@ def compare(pairs: Pairs, truths: Sequence[Table], *, graphical: bool) -> dict[s
     shares = margins_of_all(pairs)
     for truth in truths:
         three = [pairs[pair] for pair in combinations(truth.attributes, 2)]
-        tables = {engine: ENGINES[engine](three, truth.domain)[0].values for engine in ("product", "ipf", "loglinear")}
+        told = of_counts(three, truth.domain)
+        tables = {engine: ENGINES[engine](told)[0].values for engine in ("product", "ipf", "loglinear")}
         ends = [shares[name] for name in truth.attributes]
         tables["product, margins of all pairs"] = np.einsum("i,j,k->ijk", *ends)
         loose = [(unbiased(observed), 1.0) for observed in three]
         tables["qp, any best fit"] = fit_quadratic(loose, truth.domain).values
         tables["qp, the best fit of smallest norm"] = fit_quadratic(loose, truth.domain, ridge=RIDGE).values
         if graphical:
-            tables["graphical (mbi)"] = fit_graphical(three, truth.domain).table(truth.attributes).values
+            tables["graphical (mbi)"] = fit_graphical(told).table(truth.attributes).values
         for engine, values in tables.items():
             found.setdefault(engine, []).append(distance(values, truth))
     return found
@@ -138,7 +140,7 @@ def families(run: Run, *, joint: bool) -> dict[str, list[float]]:
     pairs: Pairs = {pair: asked(run.rng, counted("alarm", pair), ALARM_A_PAIR) for pair in chosen}
     found = compare(pairs, truths, graphical=False)
     for cells in _TREES if joint else ():
-        model = fit_graphical(list(pairs.values()), domain, tree_cells=cells)
+        model = fit_graphical(of_counts(list(pairs.values()), domain), tree_cells=cells)
         name = f"one graphical model (mbi) of all attributes, junction tree of at most {cells} cells"
         found[name] = [distance(model.table(truth.attributes).values, truth) for truth in truths]
     return found

@@ -21,7 +21,7 @@ def test_many_wald_tests_at_once_are_the_library_s(name):
     rejected = []
     for i in range(40):
         one = Observation(["a", "b"], channel, found.counts[..., i].reshape(moved.shape))
-        w1, w0, df = wald_statistics(estimate(one, ["a", "b"], method="inversion"))
+        w1, w0, df = wald_statistics(estimate(one, ["a", "b"], method="inversion").dispersion)
         rejected.append(min(w1, w0) > chi2.isf(0.05, df))
     assert simulated_surveys.wald_rejects(found).tolist() == rejected
 

@@ -10,8 +10,9 @@ import deniable as dn
 from chequered import black
 from deniable.designs.observation import Observation
 from deniable.errors import DesignError, EstimationError, InputError, InvalidTestError
-from deniable.estimation.inversion import covering
+from deniable.estimation.inversion import pooled_inverse
 from deniable.likelihood.covariance_operator import Dispersion
+from deniable.likelihood.gather import tabulated
 
 DOMAIN = dn.Domain({"a": ["x", "y", "z"], "b": ["p", "q", "r", "s"], "c": ["no", "yes"]})
 TRUTH = dn.Table(DOMAIN, np.random.default_rng(1).dirichlet(np.full(24, 2.0)).reshape(3, 4, 2))
@@ -145,7 +146,7 @@ def test_sets_and_categories_are_pooled_by_their_precision():
     found = dn.estimate(reports, ["a", "b"])
     assert found.method == "mle"
     assert near(found, TRUTH)
-    samples = covering([o for r in reports for o in r.tabulate(["a", "b"])], part)
+    samples = pooled_inverse(tabulated(reports, ["a", "b"])).samples
     alone = [Dispersion([type(s)(s.observation, part, 1.0)], part).variances.mean() for s in samples]
     assert found.dispersion.variances.mean() < min(alone)
     assert max(s.weight for s in samples) == next(s.weight for s in samples if s.observation.is_support)

@@ -7,6 +7,7 @@ import deniable as dn
 from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
 from deniable.likelihood.em import likelihood, maximum_likelihood
+from deniable.likelihood.evidence import of_counts
 
 DOMAIN = dn.Domain({"a": range(3), "b": range(4)})
 TRUTH = Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(12, 0.5)))
@@ -24,12 +25,12 @@ def test_the_fit_maximises_the_likelihood_found_by_another_optimiser():
     from scipy.optimize import minimize
 
     observations = observed()
-    fit = maximum_likelihood(observations, DOMAIN, gap=1e-6)
+    fit = maximum_likelihood(of_counts(observations, DOMAIN), gap=1e-6)
 
     def negative(free):
         pi = np.exp(free - free.max())
         pi /= pi.sum()
-        loglik, gradient = likelihood(observations, Table(DOMAIN, pi))
+        loglik, gradient = likelihood(of_counts(observations, DOMAIN), Table(DOMAIN, pi))
         flat = gradient.ravel()
         return -loglik, -(pi * (flat - (pi * flat).sum()))
 
@@ -40,9 +41,9 @@ def test_the_fit_maximises_the_likelihood_found_by_another_optimiser():
 
 def test_the_certified_gap_bounds_what_is_left_to_gain():
     observations = observed()
-    best = maximum_likelihood(observations, DOMAIN, gap=1e-9).loglik
+    best = maximum_likelihood(of_counts(observations, DOMAIN), gap=1e-9).loglik
     for gap in (100.0, 1.0, 1e-2):
-        fit = maximum_likelihood(observations, DOMAIN, gap=gap)
+        fit = maximum_likelihood(of_counts(observations, DOMAIN), gap=gap)
         assert fit.gap <= gap
         assert best - fit.loglik <= fit.gap + 1e-9
 
@@ -50,22 +51,22 @@ def test_the_certified_gap_bounds_what_is_left_to_gain():
 def test_the_certificate_is_what_the_gradient_says():
     """max(g) - n, and no smaller number would bound the gain: the best is reached along one cell."""
     observations = observed()
-    fit = maximum_likelihood(observations, DOMAIN, gap=1.0)
-    _, gradient = likelihood(observations, fit.table)
+    fit = maximum_likelihood(of_counts(observations, DOMAIN), gap=1.0)
+    _, gradient = likelihood(of_counts(observations, DOMAIN), fit.table)
     assert fit.gap == pytest.approx(gradient.max() - sum(o.n for o in observations), rel=1e-9)
     # The gain that is left is nearly all of the certificate where one cell holds everything: pi moves there in the end.
     sure = dn.Observation("x", dn.KRR(2, other=1, bits=16), [10**6, 0])
     even = Table(sure.domain, np.array([0.999_999, 1e-6]))
-    loglik, slope = likelihood([sure], even)
-    best = maximum_likelihood([sure], sure.domain, gap=1e-9).loglik
+    loglik, slope = likelihood(of_counts([sure]), even)
+    best = maximum_likelihood(of_counts([sure], sure.domain), gap=1e-9).loglik
     assert best - loglik == pytest.approx(slope.max() - sure.n, rel=1e-3)
 
 
 def test_a_leap_never_brings_a_cell_to_zero():
     """EM multiplies: a cell that an extrapolation set to zero would stay there, with gain left for good."""
     observation = dn.Observation("x", dn.KRR(5, 1.0), [187, 254, 272, 158, 129])
-    fit = maximum_likelihood([observation], observation.domain, gap=1e-4, most=500)
-    slow = maximum_likelihood([observation], observation.domain, gap=1e-4, accelerate=False)
+    fit = maximum_likelihood(of_counts([observation], observation.domain), gap=1e-4, most=500)
+    slow = maximum_likelihood(of_counts([observation], observation.domain), gap=1e-4, accelerate=False)
     assert fit.gap <= 1e-4
     assert fit.table.values == pytest.approx(slow.table.values, abs=1e-3)
     assert (fit.evaluations, slow.evaluations > 10) == (1, True)  # by a closed form, and not by it
@@ -74,13 +75,14 @@ def test_a_leap_never_brings_a_cell_to_zero():
 def test_the_gradient_is_the_derivative():
     observations = observed()
     pi, step = TRUTH.values, 1e-6
-    _, gradient = likelihood(observations, TRUTH)
+    _, gradient = likelihood(of_counts(observations, DOMAIN), TRUTH)
     for cell in ((0, 0), (1, 2), (2, 3)):
         up, down = pi.copy(), pi.copy()
         up[cell] += step
         down[cell] -= step
         numeric = (
-            likelihood(observations, Table(DOMAIN, up))[0] - likelihood(observations, Table(DOMAIN, down))[0]
+            likelihood(of_counts(observations, DOMAIN), Table(DOMAIN, up))[0]
+            - likelihood(of_counts(observations, DOMAIN), Table(DOMAIN, down))[0]
         ) / (2 * step)
         assert gradient[cell] == pytest.approx(numeric, rel=1e-5)
     # Euler: the likelihood of shares is homogeneous, so pi . g counts the reports.
@@ -89,8 +91,8 @@ def test_the_gradient_is_the_derivative():
 
 def test_acceleration_reaches_the_same_fit_with_far_fewer_evaluations():
     observations = observed()[-3:]
-    fast = maximum_likelihood(observations, DOMAIN, gap=1e-3)
-    slow = maximum_likelihood(observations, DOMAIN, gap=1e-3, accelerate=False)
+    fast = maximum_likelihood(of_counts(observations, DOMAIN), gap=1e-3)
+    slow = maximum_likelihood(of_counts(observations, DOMAIN), gap=1e-3, accelerate=False)
     assert fast.loglik == pytest.approx(slow.loglik, abs=2e-3)
     assert fast.evaluations < slow.evaluations / 5
 
@@ -98,13 +100,13 @@ def test_acceleration_reaches_the_same_fit_with_far_fewer_evaluations():
 def test_an_interior_maximum_is_the_inversion():
     # With one square channel and all unbiased cells positive, maximum likelihood and inversion agree.
     observation = dn.Observation("x", dn.KRR(3, 2.0), [500, 300, 200])
-    fit = maximum_likelihood([observation], observation.domain, gap=1e-10)
+    fit = maximum_likelihood(of_counts([observation], observation.domain), gap=1e-10)
     assert fit.table.values == pytest.approx(dn.estimate(observation, "x", "inversion").values, abs=1e-6)
 
 
 def test_giving_up_is_said_with_what_is_left():
     with pytest.raises(ConvergenceError, match=r"after \d+ evaluations with .* nats left to gain"):
-        maximum_likelihood(observed(), DOMAIN, gap=1e-9, most=10)
+        maximum_likelihood(of_counts(observed(), DOMAIN), gap=1e-9, most=10)
 
 
 def test_a_table_too_large_is_refused_before_it_starts():
@@ -112,12 +114,12 @@ def test_a_table_too_large_is_refused_before_it_starts():
     channel = dn.Kronecker([dn.KRR(2, 1.0)] * 21)
     observation = dn.Observation(domain, channel, np.ones(channel.output_shape, dtype=np.uint8))
     with pytest.raises(EstimationError, match=r"2097152 cells is too large.*norm_sub"):
-        maximum_likelihood([observation], domain)
+        maximum_likelihood(of_counts([observation], domain))
 
 
 def test_progress_is_reported():
     seen = []
-    fit = maximum_likelihood(observed(), DOMAIN, progress=lambda used, gap: seen.append((used, gap)))
+    fit = maximum_likelihood(of_counts(observed(), DOMAIN), progress=lambda used, gap: seen.append((used, gap)))
     used, gaps = zip(*seen, strict=True)
     assert list(used) == sorted(set(used))
     assert (used[0], used[-1]) == (1, fit.evaluations)

@@ -11,8 +11,9 @@ import deniable as dn
 from deniable.core.rows import NUMBERS
 from deniable.core.table import product
 from deniable.errors import InputError, NotCoveredError, TooFewReportsError, UnknownAttributeError
-from deniable.estimation.inversion import covering, invert
+from deniable.estimation.inversion import pooled_inverse
 from deniable.likelihood.covariance_operator import Dispersion, Sample
+from deniable.likelihood.evidence import of_counts
 from deniable.numerics.simplex import norm_sub
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
@@ -176,9 +177,9 @@ def test_pooling_weighs_by_precision_and_beats_either_sample():
 
 
 def test_weights_do_not_look_at_the_answers():
-    domain, rough = dn.Domain({"x": [0, 1]}), dn.Observation("x", dn.KRR(2, 0.5), [500, 500])
+    rough = dn.Observation("x", dn.KRR(2, 0.5), [500, 500])
     weights = {
-        covering([dn.Observation("x", dn.KRR(2, 2.0), counts), rough], domain)[0].weight
+        pooled_inverse(of_counts([dn.Observation("x", dn.KRR(2, 2.0), counts), rough])).samples[0].weight
         for counts in ([900, 100], [100, 900], [500, 500])
     }
     assert len(weights) == 1
@@ -340,9 +341,10 @@ def test_observations_that_do_not_fit_are_refused(attributes, counts, message):
 def test_large_covariances_are_not_written_out():
     domain = dn.Domain({"x": range(5000)})
     sample = Sample(dn.Observation(domain, dn.KRR(5000, 4.0), np.ones(5000)), domain, 1.0)
+    inverse = Dispersion([sample], domain)
     with pytest.raises(InputError, match=r"5000\^2 entries"):
-        Dispersion([sample], domain).matrix()
-    assert invert([sample]).sum() == pytest.approx(1)
+        inverse.matrix()
+    assert inverse.estimate.sum() == pytest.approx(1)
 
 
 def test_norm_sub_is_the_euclidean_projection():

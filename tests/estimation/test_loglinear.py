@@ -51,7 +51,7 @@ def table():
 
 def test_exact_reports_give_the_table_back(table):
     exact = pairs(lambda part, channel: 1e6 * channel.apply(table.project(part).values.ravel()))
-    fit = fit_loglinear(exact, DOMAIN, gap=1e-9)
+    fit = fit_loglinear(of_counts(exact, DOMAIN), gap=1e-9)
     np.testing.assert_allclose(fit.table.values, table.values, atol=1e-6)
     assert fit.generators == (("a", "b"), ("a", "c"), ("b", "c"))
 
@@ -63,8 +63,8 @@ def test_iterative_proportional_fitting_finds_the_same_table(table):
 
 def test_em_and_fisher_scoring_climb_the_same_hill():
     observed = pairs(noisy)
-    slow = fit_loglinear(observed, DOMAIN, scoring=False, gap=1e-6)
-    quick = fit_loglinear(observed, DOMAIN, scoring=True, gap=1e-9)
+    slow = fit_loglinear(of_counts(observed, DOMAIN), scoring=False, gap=1e-6)
+    quick = fit_loglinear(of_counts(observed, DOMAIN), scoring=True, gap=1e-9)
     # These pairs contradict each other, so the maximum has cells at zero, which EM approaches slowly.
     assert quick.loglik[0] - 0.01 < slow.loglik[0] < quick.loglik[0] + 1e-6
     np.testing.assert_allclose(slow.table.values, quick.table.values, atol=2e-3)
@@ -79,7 +79,7 @@ def test_a_table_whose_every_other_cell_wants_to_be_empty_is_reached():
         dn.Observation({name: [0, 1] for name in pair}, channel, np.reshape(seen, (2, 2)))
         for pair, seen in counts.items()
     ]
-    found = fit_loglinear(observed, domain)
+    found = fit_loglinear(of_counts(observed, domain))
 
     def loglik(table):
         margins = [dn.Table(domain, table).project(o.domain).values.ravel() for o in observed]
@@ -120,7 +120,7 @@ def test_what_scoring_cannot_judge_is_climbed_to_by_em_as_well():
 
 def test_no_direction_inside_the_model_improves_it():
     observed = pairs(noisy)
-    fit = fit_loglinear(observed, DOMAIN, gap=1e-10)
+    fit = fit_loglinear(of_counts(observed, DOMAIN), gap=1e-10)
     basis = loglinear_basis(DOMAIN, fit.generators)
     assert np.linalg.matrix_rank(np.column_stack([np.ones(12), basis])) == basis.shape[1] + 1 == 10
 
@@ -144,8 +144,8 @@ def test_no_direction_inside_the_model_improves_it():
 def test_where_everything_was_asked_it_is_maximum_likelihood():
     channel = dn.KRR(12, 2.0)
     observed = [dn.Observation(DOMAIN, channel, np.random.default_rng(0).multinomial(4000, np.full(12, 1 / 12)))]
-    fit = fit_loglinear(observed, DOMAIN, gap=1e-8)
-    other = maximum_likelihood(observed, DOMAIN, gap=1e-8)
+    fit = fit_loglinear(of_counts(observed, DOMAIN), gap=1e-8)
+    other = maximum_likelihood(of_counts(observed, DOMAIN), gap=1e-8)
     np.testing.assert_allclose(fit.table.values, other.table.values, atol=1e-5)
 
 
@@ -154,16 +154,18 @@ def test_contradicting_and_negative_tables_are_no_trouble():
     extreme = {("a", "b"): [90, 1, 1, 1, 1, 6], ("a", "c"): [1, 1, 97, 1], ("b", "c"): [1, 50, 1, 1, 1, 46]}
     observed = pairs(lambda part, _: extreme[part.names], epsilon=1.0)
     for scoring in (True, False):
-        fit = fit_loglinear(observed, DOMAIN, scoring=scoring)
+        fit = fit_loglinear(of_counts(observed, DOMAIN), scoring=scoring)
         assert fit.table.total == pytest.approx(1)
         assert (fit.table.values >= 0).all()
 
 
 def test_the_structured_path_gives_the_same_fit(monkeypatch):
     observed = pairs(noisy)
-    quick = fit_loglinear(observed, DOMAIN, gap=1e-7)
+    quick = fit_loglinear(of_counts(observed, DOMAIN), gap=1e-7)
     monkeypatch.setattr(loglinear, "_MATRIX", 0)
-    np.testing.assert_allclose(fit_loglinear(observed, DOMAIN, gap=1e-6).table.values, quick.table.values, atol=2e-3)
+    np.testing.assert_allclose(
+        fit_loglinear(of_counts(observed, DOMAIN), gap=1e-6).table.values, quick.table.values, atol=2e-3
+    )
 
 
 @pytest.mark.parametrize("scoring", [True, False])
@@ -171,18 +173,18 @@ def test_replicates_are_fitted_as_if_alone(scoring):
     observed = pairs(noisy)
     rng = np.random.default_rng(4)
     counts = [rng.multinomial(500, o.shares, size=5).T.astype(float) for o in observed]
-    together = fit_loglinear(observed, DOMAIN, counts=counts, scoring=scoring, gap=1e-5)
+    together = fit_loglinear(of_counts(observed, DOMAIN), counts=counts, scoring=scoring, gap=1e-5)
     for i in range(5):
         alone = [dn.Observation(o.domain, o.channel, c[:, i]) for o, c in zip(observed, counts, strict=True)]
-        single = fit_loglinear(alone, DOMAIN, scoring=scoring, gap=1e-5)
+        single = fit_loglinear(of_counts(alone, DOMAIN), scoring=scoring, gap=1e-5)
         np.testing.assert_allclose(together.tables[..., i], single.table.values, atol=5e-3)
         assert together.loglik[i] == pytest.approx(single.loglik[0], abs=0.02)
 
 
 def test_attributes_in_any_order():
     observed = pairs(noisy)
-    straight = fit_loglinear(observed, DOMAIN).table
-    turned = fit_loglinear(observed[::-1], DOMAIN.project(["c", "a", "b"])).table
+    straight = fit_loglinear(of_counts(observed, DOMAIN)).table
+    turned = fit_loglinear(of_counts(observed[::-1], DOMAIN.project(["c", "a", "b"]))).table
     np.testing.assert_allclose(turned.project(DOMAIN.names).values, straight.values, atol=1e-3)
 
 
@@ -190,8 +192,10 @@ def test_reports_in_blocks_go_through_one_channel():
     design = dn.Blocks(DOMAIN, epsilon=3.0, block_size=60)
     pi = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.ones(12)))
     reports = design.simulate(pi, 3000, source=dn.Seeded(1))
-    whole = fit_loglinear(reports.tabulate(), DOMAIN, gap=1e-7)
-    apart = fit_loglinear([o for pair in combinations("abc", 2) for o in by_block(reports, pair)], DOMAIN, gap=1e-7)
+    whole = fit_loglinear(of_counts(reports.tabulate(), DOMAIN), gap=1e-7)
+    apart = fit_loglinear(
+        of_counts([o for pair in combinations("abc", 2) for o in by_block(reports, pair)], DOMAIN), gap=1e-7
+    )
     np.testing.assert_allclose(whole.table.values, apart.table.values, atol=1e-3)
 
 
@@ -201,7 +205,7 @@ def test_generators_are_the_largest_sets_asked():
         for names in sets:
             part = DOMAIN.project(list(names))
             found.append(dn.Observation(part, dn.KRR(part.cells, 1.0), np.zeros(part.shape)))
-        return generators(found, DOMAIN)
+        return generators(of_counts(found, DOMAIN))
 
     assert asked("a", "ab", "b", "c") == (("a", "b"), ("c",))
     assert asked("ba", "cb") == (("a", "b"), ("b", "c"))
@@ -210,7 +214,7 @@ def test_generators_are_the_largest_sets_asked():
 
 def test_the_product_model_has_the_marginals_only():
     observed = pairs(noisy)
-    fit = fit_loglinear(observed, DOMAIN, sets=[("a",), ("b",), ("c",)], gap=1e-9)
+    fit = fit_loglinear(of_counts(observed, DOMAIN), sets=[("a",), ("b",), ("c",)], gap=1e-9)
     parts = [fit.table.project(name) for name in "abc"]
     np.testing.assert_allclose(fit.table.values, (parts[0] * parts[1] * parts[2]).values, atol=1e-9)
 
@@ -219,9 +223,9 @@ def test_too_large_a_table_is_refused():
     wide = dn.Domain({f"x{i}": range(8) for i in range(8)})
     part = wide.project(["x0", "x1"])
     with pytest.raises(EstimationError, match="too large for the log-linear fit"):
-        fit_loglinear([dn.Observation(part, dn.KRR(64, 1.0), np.ones(64))], wide)
+        fit_loglinear(of_counts([dn.Observation(part, dn.KRR(64, 1.0), np.ones(64))], wide))
 
 
 def test_giving_up_is_an_error():
     with pytest.raises(ConvergenceError, match="stopped after"):
-        fit_loglinear(pairs(noisy), DOMAIN, scoring=False, gap=1e-12, most=20)
+        fit_loglinear(of_counts(pairs(noisy), DOMAIN), scoring=False, gap=1e-12, most=20)

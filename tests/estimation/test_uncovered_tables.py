@@ -12,7 +12,6 @@ import pytest
 import deniable as dn
 from deniable.core.table import Table, independent
 from deniable.errors import InputError, MissingExtraError, NotCoveredError
-from deniable.estimation.estimator import observations_of
 from deniable.estimation.joint_tables.loglinear import fit_loglinear
 from deniable.estimation.joint_tables.uncovered_tables import (
     ENGINES,
@@ -21,6 +20,7 @@ from deniable.estimation.joint_tables.uncovered_tables import (
     connected,
     product_is_nearer,
 )
+from deniable.likelihood.gather import tabulated
 from deniable.numerics.proportional_fitting import fit_margins
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
@@ -106,9 +106,9 @@ def test_intervals_are_percentiles_and_nothing_else(reports):
 
 
 def test_the_slow_bootstrap_runs_the_engine_itself(reports):
-    observations = observations_of(reports, NAMES)
+    told = tabulated(reports, NAMES)
     table = dn.estimate(reports, NAMES, method="ipf").table
-    again = bootstrap(observations, table, "ipf", 10, dn.Seeded(3))
+    again = bootstrap(told, table, "ipf", 10, dn.Seeded(3))
     assert again.shape == (2, 3, 2, 10)
     assert np.abs(again.mean(axis=-1) - table.values).max() < 0.02
 
@@ -117,7 +117,7 @@ def test_the_slow_bootstrap_runs_the_engine_itself(reports):
 def test_it_warns_when_the_product_is_expected_to_be_nearer(truth, nearer):
     truth = independent(truth) if nearer else truth
     reports = dn.Views(DOMAIN, k=2, epsilon=1.0 if nearer else 4.0).simulate(truth, 3000, source=dn.Seeded(7))
-    assert product_is_nearer(observations_of(reports, NAMES), DOMAIN) == nearer
+    assert product_is_nearer(tabulated(reports, NAMES)) == nearer
     result = dn.estimate(reports, NAMES)
     assert any("product of marginals" in warning for warning in result.warnings) == nearer
     product = dn.estimate(reports, NAMES, method="product")
@@ -159,7 +159,7 @@ def test_a_survey_in_blocks_answers_too(truth):
     assert np.abs(result.values - truth.values).sum() / 2 < 0.1
     assert result.n == 20_000
     # Knowing each report's block would hardly change the fit: far less than its errors.
-    with_blocks = fit_loglinear(observations_of(reports, NAMES), DOMAIN)
+    with_blocks = fit_loglinear(tabulated(reports, NAMES))
     assert np.abs(with_blocks.table.values - result.values).max() < result.std_error.max()
 
 
@@ -173,7 +173,7 @@ def test_the_graphical_model_needs_its_extra(reports, monkeypatch):
 def test_the_graphical_model_gives_a_joint_table(reports, truth):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table, what = ENGINES["graphical"](observations_of(reports, NAMES), DOMAIN)
+        table, what = ENGINES["graphical"](tabulated(reports, NAMES))
     assert "graphical model" in what
     assert np.abs(table.values - truth.values).sum() / 2 < 0.05
 

@@ -58,7 +58,7 @@ def test_water_filling_equals_em_and_stays_in_the_simplex():
     assert Saturated().gap(exact, evidence.evaluate(exact, counts)[1]) == pytest.approx(np.zeros(50), abs=1e-8)
     for i in range(5):
         slow = maximum_likelihood(
-            [dn.Observation(["a", "b"], channel, counts[:, i].reshape(3, 4))], observation.domain, gap=1e-7
+            of_counts([dn.Observation(["a", "b"], channel, counts[:, i].reshape(3, 4))]), gap=1e-7
         )
         assert fit(evidence, counts=counts).loglik[i] == pytest.approx(slow.loglik, abs=1e-6)
     # A cell without a floor and without counts stays empty.
@@ -72,7 +72,7 @@ def test_many_observations_are_fitted_like_one_after_the_other():
     margin = dn.Observation(["b"], dn.KRR(4, epsilon=1.0), [200, 300, 250, 250])
     observations = [*blocks, margin]
     evidence = of_counts(observations)
-    slow = maximum_likelihood(observations, evidence.domain, gap=1e-7)
+    slow = maximum_likelihood(evidence, gap=1e-7)
     fast = fit(evidence, gap=1e-6)
     assert fast.loglik[0] == pytest.approx(slow.loglik, abs=2e-6)
     assert fast.pi[..., 0] == pytest.approx(slow.table.values, abs=1e-3)
@@ -177,7 +177,7 @@ def test_size_under_independence_and_power_against_dependence(kind):
 def test_wald_takes_the_larger_p_value_and_warns_when_reports_are_few():
     observation = joint(n=20_000)
     found = dn.estimate(observation, ["a", "b"], "inversion")
-    w1, w0, df = wald_statistics(found)
+    w1, w0, df = wald_statistics(found.dispersion)
     quick = independence(observation, "a", "b", "wald")
     assert quick.statistic == pytest.approx(min(w1, w0))
     assert df == 6
@@ -187,7 +187,7 @@ def test_wald_takes_the_larger_p_value_and_warns_when_reports_are_few():
     assert independence(turned, "a", "b", "wald").statistic == pytest.approx(quick.statistic)
     # A direct check of the covariance: simulate d and compare.
     plain = joint(n=200_000, pi=np.outer(PI.sum(1), PI.sum(0)), seed=3)
-    w1, w0, _ = wald_statistics(dn.estimate(plain, ["a", "b"], "inversion"))
+    w1, w0, _ = wald_statistics(dn.estimate(plain, ["a", "b"], "inversion").dispersion)
     assert w1 == pytest.approx(w0, rel=0.1)
 
 

@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 
 import deniable as dn
 from deniable.errors import InputError, NotCoveredError
-from deniable.estimation.estimator import observations_of
-from deniable.estimation.inversion import covering
+from deniable.estimation.inversion import pooled_inverse
 from deniable.inference.hypothesis_tests.two_step import independent_rows, null_tables, pearson, two_step
+from deniable.likelihood.gather import tabulated
 from deniable.numerics.simplex import norm_sub
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2]})
@@ -62,7 +62,7 @@ def test_pearson_is_pearsons():
 
 def test_the_null_tables_are_noisy_estimates_of_the_null():
     # Means of 4000 tables within 6 standard errors of the null, variances as the channel says within 15% (6.7 sd).
-    samples = covering(observations_of(survey(APART, 3000, 1), ["a", "b"]), DOMAIN)
+    samples = pooled_inverse(tabulated(survey(APART, 3000, 1), ["a", "b"])).samples
     drawn = null_tables(samples, APART, 4000, dn.Seeded(2))
     variance = samples[0].observation.channel.variance(APART.ravel(), 3000)
     z = (drawn.mean(axis=0) - APART.ravel()) / np.sqrt(variance / 4000)
@@ -80,7 +80,7 @@ def test_it_holds_its_level_and_sees_dependence(design):
     def rejections(pi, times):
         source, seeds = dn.Seeded(4), range(times)
         surveys = (survey(pi, 4000, seed, epsilon=2.5, design=design) for seed in seeds)
-        return sum(two_step(s, ["a", "b"], replicates=99, source=source).pvalue <= 0.05 for s in surveys)
+        return sum(two_step(tabulated(s, ["a", "b"]), replicates=99, source=source).pvalue <= 0.05 for s in surveys)
 
     assert rejections(APART, 120) <= 20
     assert rejections(DEPENDENT, 40) >= 20
@@ -88,7 +88,7 @@ def test_it_holds_its_level_and_sees_dependence(design):
 
 def test_the_threshold_and_the_pvalue_agree():
     for seed in range(20):
-        result = two_step(survey(DEPENDENT, 2000, seed), ["a", "b"], replicates=99, source=dn.Seeded(seed))
+        result = two_step(tabulated(survey(DEPENDENT, 2000, seed), ["a", "b"]), replicates=99, source=dn.Seeded(seed))
         threshold = float(result.notes[0].split(": ")[1].split(",")[0])
         if len(result.notes) == 1 and abs(result.statistic - threshold) > 1e-2 * threshold:
             assert (result.pvalue <= 0.05) == (result.statistic > threshold)
@@ -98,8 +98,8 @@ def test_the_threshold_and_the_pvalue_agree():
 
 def test_the_rule_of_five_can_be_switched_off():
     reports = survey(np.array([[0.5, 0.0, 0.1], [0.1, 0.2, 0.1]]), 1000, 4)
-    with_rule = two_step(reports, ["a", "b"], source=dn.Seeded(1))
-    without = two_step(reports, ["a", "b"], source=dn.Seeded(1), rule_of_five=False)
+    with_rule = two_step(tabulated(reports, ["a", "b"]), source=dn.Seeded(1))
+    without = two_step(tabulated(reports, ["a", "b"]), source=dn.Seeded(1), rule_of_five=False)
     assert with_rule.pvalue == 1
     assert f"would be {without.pvalue:.4f}" in with_rule.notes[1]
     assert with_rule.statistic == without.statistic
@@ -113,22 +113,22 @@ def test_three_attributes_and_blocks():
     design = dn.Blocks(domain, k=3, mode="deniability", keep=0.5)
     for table, rejected in ((apart, False), (joined, True)):
         reports = design.simulate(table, 8000, source=dn.Seeded(8))
-        result = two_step(reports, ["a", "b", "c"], source=dn.Seeded(7))
+        result = two_step(tabulated(reports, ["a", "b", "c"]), source=dn.Seeded(7))
         assert (result.pvalue <= 0.01) == rejected
 
 
 def test_attributes_in_another_order_give_the_same_statistic():
     reports = survey(DEPENDENT, 3000, 8)
-    one, two = (two_step(reports, names, source=dn.Seeded(1)) for names in (["a", "b"], ["b", "a"]))
+    one, two = (two_step(tabulated(reports, names), source=dn.Seeded(1)) for names in (["a", "b"], ["b", "a"]))
     assert one.statistic == pytest.approx(two.statistic)
 
 
 def test_what_cannot_be_tested_is_refused():
     reports = survey(APART, 500, 1)
     with pytest.raises(InputError, match="more than 20 replicates"):
-        two_step(reports, ["a", "b"], replicates=20)
+        two_step(tabulated(reports, ["a", "b"]), replicates=20)
     with pytest.raises(InputError, match="two or more"):
-        two_step(reports, ["a"])
+        two_step(tabulated(reports, ["a"]))
     apart = survey(APART, 500, 1, design=dn.Sampled)
     with pytest.raises(NotCoveredError):
-        two_step(apart, ["a", "b"])
+        two_step(tabulated(apart, ["a", "b"]))

@@ -19,7 +19,7 @@ import numpy as np
 
 from deniable.core.table import Table, product
 from deniable.errors import InputError
-from deniable.estimation.inversion import covering, invert
+from deniable.estimation.inversion import pooled_inverse
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
@@ -28,12 +28,11 @@ from deniable.numerics.simplex import norm_sub
 from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from deniable.core.domain import Domain
-    from deniable.designs.observation import Observation
     from deniable.likelihood.covariance_operator import Dispersion
     from deniable.likelihood.efficient_estimate import Efficient
     from deniable.likelihood.evidence import Evidence
@@ -54,8 +53,7 @@ class Known:
     unbiased: Table
     dispersion: Dispersion
     pooled: Efficient | None
-    told: Evidence | None
-    observations: Sequence[Observation]
+    told: Evidence
 
     @property
     def efficient(self) -> Table:
@@ -89,7 +87,7 @@ def choose(method: str, known: Known) -> tuple[str, list[str]]:
     if len(unbiased.domain) > 1 and noise > SHRINK_ABOVE:
         return "shrink", [f"{large}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
     # The likelihood of what errors are of: sets that count by their moments there do so in the estimate beside them.
-    if told is not None and not told.has_likelihood:
+    if told.independent and not told.has_likelihood:
         if cells > LEAST_SQUARES_CELLS:
             return "norm_sub", [f"some reports have no likelihood, and {cells} cells are too many for least squares"]
         return "wls", ["some reports are known by their moments alone, which have no likelihood"]
@@ -127,16 +125,14 @@ def _weighted_least_squares(known: Known, gap: float | None) -> Made:  # noqa: A
 
 
 def _maximum_likelihood(known: Known, gap: float | None) -> Made:
-    fit = maximum_likelihood(known.observations if known.told is None else known.told, known.unbiased.domain, gap=gap)
+    fit = maximum_likelihood(known.told, gap=gap)
     words = "maximum likelihood from all reports that speak of any of them"
     return Made(_like(known, fit.table.values), words, fit.gap)
 
 
 def _shrunk(known: Known, gap: float | None) -> Made:  # noqa: ARG001
     efficient, domain = known.efficient, known.unbiased.domain
-    one_way = [
-        Table(part, norm_sub(_unbiased(known.observations, part))) for part in (domain.project(name) for name in domain)
-    ]
+    one_way = [Table(part, norm_sub(_unbiased(known.told, part))) for part in (domain.project(name) for name in domain)]
     target = product(one_way).project(efficient.attributes)
     distance = efficient - target
     squared = float((distance.values**2).sum())
@@ -145,14 +141,14 @@ def _shrunk(known: Known, gap: float | None) -> Made:  # noqa: ARG001
     return Made(_like(known, norm_sub((target + distance * weight).values)), words)
 
 
-def _unbiased(observations: Sequence[Observation], part: Domain) -> NDArray[np.float64]:
+def _unbiased(told: Evidence, part: Domain) -> NDArray[np.float64]:
     """What one attribute's reports say; sets miss or exceed a total of one by chance, which is spread evenly."""
-    table = invert(covering(observations, part))
+    table = pooled_inverse(told, part).estimate
     return table - (table.sum() - 1) / table.size
 
 
 def _modelled(engine: str, known: Known, gap: float | None) -> Made:  # noqa: ARG001
-    fitted, words = ENGINES[engine](forget_blocks(known.observations), known.unbiased.domain)
+    fitted, words = ENGINES[engine](forget_blocks(known.told))
     return Made(_like(known, fitted.values), words)
 
 

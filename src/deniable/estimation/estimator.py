@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from deniable.channels.channel import Channel
-from deniable.core.category_order import refuse_other_order
-from deniable.core.domain import Domain
 from deniable.core.table import Table
 from deniable.designs.extension import extensions_of
-from deniable.designs.observation import Observation, merge
-from deniable.designs.reports.reordered import in_one_order
 from deniable.designs.reports.reports import Reports
 from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
 from deniable.estimation.by_group import Grouped, grouped
 from deniable.estimation.choose_method import Known, Made, Method, choose, made_by
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.inversion import covering, invert, only_covering, pool
+from deniable.estimation.inversion import only_covering, pool, pooled_inverse
 from deniable.estimation.joint_tables.uncovered_tables import model_estimate
 from deniable.estimation.report_sources import (
     ANSWER,
@@ -36,9 +32,8 @@ from deniable.estimation.report_sources import (
     with_what_is_known,
 )
 from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
-from deniable.likelihood.covariance_operator import Dispersion, Population
-from deniable.likelihood.efficient_estimate import OfEvidence, determined, inverted
-from deniable.likelihood.gather import among_asked, gather, unheard
+from deniable.likelihood.efficient_estimate import OfEvidence, determined
+from deniable.likelihood.gather import among_asked, gather, tabulated
 from deniable.likelihood.linearization import linearized
 from deniable.sampling.read_sampling import sampling_of
 
@@ -48,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deniable.estimation.several_sources import Combine
+    from deniable.likelihood.covariance_operator import Population
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.read_sampling import Given, Weights
     from deniable.sampling.sampling import Sampling
@@ -186,43 +182,37 @@ def _estimate(
     paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
     if paired:
         sources = [among_asked(source, names) for source in sources]
-    told = None if paired else gather(list(sources), names, sampling=sampling, singly=method == "mle")
-    observations = (
-        observations_of(sources, names) if told is None else [group.said.observation() for group in told.groups]
-    )
-    domain = _domain(observations, names, sources)
-    backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
-    usable = inverted(observations)
-    if not any(set(domain) <= set(o.domain) for o in usable):
-        if told is None or len(usable) == len(observations):
-            found: Estimate = model_estimate(observations, domain, method, backend=backend, told=told)
+        told = tabulated(sources, names, everybody=True)
+    else:
+        told = gather(list(sources), names, sampling=sampling, singly=method == "mle")
+    domain, backend = told.asked, next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
+    if not told.covers:
+        if any(group.said.channel.is_partial for group in told.groups):
+            found = _from_evidence(told, method, gap, backend)
         else:
-            found = _from_evidence(told, observations, method, gap, backend)
+            found = model_estimate(told, method, backend=backend)
         wider = "; errors are those of a sample from a larger population" if population == "fixed" else ""
         return with_what_is_known(replace(found, reason=found.reason + wider), reports, names)
-    samples = covering(usable, domain)
-    unbiased = Table(domain, invert(samples), backend)
-    if sampling is None or told is None:
-        dispersion = Dispersion(samples, domain, population)
-        for extension in extensions_of(sources):
-            dispersion = extension.covariance(dispersion, sources)
-    else:
-        dispersion = linearized(told, samples, domain)
+    dispersion = pooled_inverse(told, population=population)
+    unbiased, n = Table(domain, dispersion.estimate, backend), dispersion.n
+    if sampling is not None:
+        dispersion = linearized(told, dispersion)
+    for extension in extensions_of(sources):
+        dispersion = extension.covariance(dispersion, sources)
     pooled, errors = pool(told, population, sources)
-    if pooled is None and population == "fixed" and told is not None:
+    if pooled is None and population == "fixed":
         # An estimate is never shown beside the errors of another.
-        told, usable = only_covering(told), [sample.observation for sample in samples]
+        told = only_covering(told)
     if method == "inversion" and pooled is not None and not np.allclose(pooled.values, unbiased.values, atol=1e-9):
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
-    alike = None if pooled is None or told is None else agreement(told, sources, pooled)
-    known = Known(unbiased, dispersion, pooled, told, usable)
+    alike = None if pooled is None else agreement(told, sources, pooled)
+    known = Known(unbiased, dispersion, pooled, told)
     chosen, why = choose(method, known)
     made = made_by(chosen, known, gap)
     drawn = [] if sampling is None else [sampling.words]
     tested = [] if alike is None else [alike.words]
     reason = "; ".join([*why, made.words, *errors, *drawn, *tested, *dispersion.notes])
-    n = sum(s.observation.n for s in samples)
     warned = (
         *(() if sampling is None else sampling.warnings),
         *(() if alike is None else alike.warnings(ESTIMATED)),
@@ -232,42 +222,16 @@ def _estimate(
     return with_what_is_known(found, reports, names)
 
 
-def _from_evidence(
-    told: Evidence, observations: Sequence[Observation], method: Method, gap: float | None, backend: str | None
-) -> Estimate:
+def _from_evidence(told: Evidence, method: Method, gap: float | None, backend: str | None) -> Estimate:
     """Where no channel that covers the table can be inverted: the efficient estimate is the unbiased core."""
-    domain = told.asked
-    pooled = determined(told, domain, observations)
-    unbiased = Table(domain, pooled.values, backend)
-    dispersion = OfEvidence((), domain, "super", pooled)
+    pooled = determined(told)
+    unbiased, dispersion = Table(told.asked, pooled.values, backend), OfEvidence((), told.asked, "super", pooled)
     chosen = method if method != "auto" else "mle" if pooled.weighed.has_likelihood else "wls"
     if chosen == "inversion":
         made = Made(unbiased, "the efficient estimate, nothing clipped")
     else:
-        made = made_by(chosen, Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
+        made = made_by(chosen, Known(unbiased, dispersion, pooled, told), gap)
     why = "its channels tell only some sums of the shares and cannot be inverted one by one"
     drawn, rough = ([], ()) if told.sampling is None else ([told.sampling.words], told.sampling.warnings)
     reason = "; ".join([why, made.words, *drawn])
     return Estimate(made.table, unbiased, dispersion, told.n, chosen, reason, rough, pooled=pooled, gap=made.gap)
-
-
-def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Observation]:
-    """Everything the reports say about some attributes, samples of the same kind merged."""
-    observations: list[Observation] = []
-    for source in in_one_order(sources_of(reports)):
-        if isinstance(source, Observation):
-            observations += [source] if set(source.domain) & set(attributes) else []
-        else:
-            observations += source.tabulate(attributes)
-    refuse_other_order(observation.domain for observation in observations)
-    return merge(observations)
-
-
-def _domain(
-    observations: Sequence[Observation], names: Sequence[str], sources: Sequence[Reports | Tallies | Observation]
-) -> Domain:
-    known = {v.name: v for o in observations for v in o.domain.values()}
-    missing = [name for name in names if name not in known]
-    if missing:
-        raise unheard(missing, known, sources)
-    return Domain([known[name] for name in names])

@@ -15,45 +15,59 @@ import numpy as np
 
 from deniable.designs.observation import Observation
 from deniable.errors import NotCoveredError, TooFewReportsError
-from deniable.likelihood.covariance_operator import Sample
-from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, efficient_from
+from deniable.likelihood.covariance_operator import Dispersion, Sample
+from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, OfEvidence, determined, efficient_from
 from deniable.text import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable.core.domain import Domain
-    from deniable.designs.reports.reports import Reports
-    from deniable.designs.reports.tallies import Tallies
     from deniable.likelihood.covariance_operator import Population
     from deniable.likelihood.evidence import Evidence
+    from deniable.likelihood.gather import Reported
 
 
-def covering(observations: Sequence[Observation], domain: Domain) -> list[Sample]:
-    """The samples that speak of all asked attributes together, with their weights."""
-    found = [o.narrow(domain) or o for o in observations if set(domain) <= set(o.domain)]
-    if not found:
-        seen = sorted({" * ".join(o.domain) for o in observations})
+def pooled_inverse(told: Evidence, part: Domain | None = None, population: Population = "super") -> Dispersion:
+    """The unbiased estimate of a table (the asked one by default) from the reports that cover it, and its covariance.
+
+    >>> from deniable.channels.krr import KRR
+    >>> from deniable.designs.observation import Observation
+    >>> from deniable.likelihood.evidence import of_counts
+    >>> found = pooled_inverse(of_counts([Observation("a", KRR(2, 1.0), [60, 40])]))
+    >>> found.estimate.round(3).tolist(), found.n
+    ([0.716, 0.284], 100)
+    """
+    domain = told.asked if part is None else part
+    seen = [(i, o.narrow(domain) or o) for i, o in enumerate(told.observations) if _covers(o, domain)]
+    if not seen:
+        others = sorted({" * ".join(o.domain) for o in told.observations})
         raise NotCoveredError(
             f"no respondent was asked about {listed(domain)} together, so their joint table cannot be recovered. The "
-            f"reports cover {listed(seen) or 'nothing'}. Ask for a table inside one of these, or use a design that "
+            f"reports cover {listed(others) or 'nothing'}. Ask for a table inside one of these, or use a design that "
             f"asks them together: Independent, Joint, or Views with k={len(domain)}",
             attributes=domain.names,
         )
-    enough = [o for o in found if o.n >= 2]
+    enough = [(i, o) for i, o in seen if o.n >= 2]
     if not enough:
-        n = sum(o.n for o in found)
+        n = sum(o.n for _, o in seen)
         raise TooFewReportsError(
             f"only {counted(n, 'report')} about {listed(domain)}; an estimate with an error needs at least 2",
             n=n,
         )
-    precision = [o.n / _uniform_variance(o, domain) for o in enough]
-    return [Sample(o, domain, p / sum(precision)) for o, p in zip(enough, precision, strict=True)]
+    precision = [o.n / _uniform_variance(o, domain) for _, o in enough]
+    samples = [Sample(o, domain, p / sum(precision), i) for (i, o), p in zip(enough, precision, strict=True)]
+    return Dispersion(samples, domain, population)
 
 
-def invert(samples: Sequence[Sample]) -> np.ndarray:
-    """The pooled unbiased estimate: sum of weight x Q lambda. Cells may be negative; nothing is clipped."""
-    return np.sum([sample.weight * sample.estimate for sample in samples], axis=0)
+def unbiased_core(told: Evidence) -> Dispersion:
+    """The same of any reports that determine the asked table: the efficient estimate where no channel inverts."""
+    return pooled_inverse(told) if told.covers else OfEvidence((), told.asked, "super", determined(told))
+
+
+def _covers(observation: Observation, domain: Domain) -> bool:
+    """Whether counts speak of a whole table, through a channel that can be inverted."""
+    return set(domain) <= set(observation.domain) and not observation.channel.is_partial
 
 
 def _uniform_variance(observation: Observation, domain: Domain) -> float:
@@ -65,11 +79,9 @@ def _uniform_variance(observation: Observation, domain: Domain) -> float:
     return float(per_cell.sum()) / domain.cells
 
 
-def pool(
-    told: Evidence | None, population: Population, sources: Sequence[Reports | Tallies | Observation]
-) -> tuple[Efficient | None, list[str]]:
+def pool(told: Evidence, population: Population, sources: Sequence[Reported]) -> tuple[Efficient | None, list[str]]:
     """The estimate from all reports; where only those that cover the table can be used, why."""
-    if told is None:
+    if not told.independent:
         return None, []  # pairs say it themselves
     alone, people = len(told.groups) == 1, None
     if population == "fixed":

@@ -16,9 +16,9 @@ from deniable.core.provenance import PEOPLE, Origin
 from deniable.designs.observation import Observation
 from deniable.designs.reports.reordered import in_one_order
 from deniable.designs.reports.reports import Reports
-from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
 from deniable.estimation.notes.corrected_words import correction_notes
+from deniable.likelihood.gather import Reported
 from deniable.text import listed
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
 
 # What was collected: reports, what a simulation tallied, counts; or several of these, pooled.
-Collected = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observation]
+Collected = Reported | Sequence[Reported]
 ANSWER = "answer"  # what the attribute is called where only counts are known
 
 
-def sources_of(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
+def sources_of(reports: Collected) -> Sequence[Reported]:
     """What was handed in, one by one."""
-    return [reports] if isinstance(reports, Reports | Tallies | Observation) else reports
+    return [reports] if isinstance(reports, Reported) else reports
 
 
 def origin_of(reports: Collected) -> Origin:
@@ -54,7 +54,7 @@ def with_what_is_known(found: Estimate, reports: Collected, names: Sequence[str]
 
 def collected_from(reports: Any, attributes: object) -> Collected:
     """What was handed in, if anything can be estimated from it; else the line to write."""
-    if isinstance(reports, Reports | Tallies | Observation):
+    if isinstance(reports, Reported):
         return reports
     asked = repr(attributes) if isinstance(attributes, str) else "..."
     if isinstance(reports, str | Path):
@@ -68,7 +68,7 @@ def collected_from(reports: Any, attributes: object) -> Collected:
             f"{asked}) with the design that made it, or, if it is not disguised at all, Table.count(frame, domain)"
         )
     held = list(reports) if isinstance(reports, list | tuple) else []
-    if not held or not all(isinstance(each, Reports | Tallies | Observation) for each in held):
+    if not held or not all(isinstance(each, Reported) for each in held):
         raise InputError(
             f"estimates are made from reports (or several), not from {type(reports).__name__}; counts go with their "
             f"channel, as in estimate([60, 40], Warner(0.8)), single answers with prevalence(answers, Warner(0.8))"

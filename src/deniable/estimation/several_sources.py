@@ -36,7 +36,7 @@ from deniable.estimation.report_sources import sources_of
 from deniable.frozen import Frozen
 from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, tangent_inverse
-from deniable.likelihood.gather import gather
+from deniable.likelihood.gather import Reported, gather
 from deniable.likelihood.report_group import Group
 
 if TYPE_CHECKING:
@@ -44,12 +44,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.designs.reports.reports import Reports
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.sampling import Sampling
 
     Array = NDArray[np.float64]
-    Source = Reports | Tallies | Observation
 
 Combine = Literal["common", "average"]
 DIFFER = 0.05  # of a test: below this, sources are said to differ
@@ -92,7 +90,7 @@ ASSOCIATED = (
 DEALT = f"{COUNTS} Make the records of each source by itself."
 
 
-def agreement(told: Evidence, sources: Sequence[Source], pooled: Efficient) -> Agreement | None:
+def agreement(told: Evidence, sources: Sequence[Reported], pooled: Efficient) -> Agreement | None:
     """Test that all sources speak of one table; None where there is nothing to compare, or too much to compute."""
     if len(sources) < 2 or told.cells > MOST_CELLS:
         return None
@@ -134,13 +132,13 @@ def warn_of_differing(reports: Any, names: Sequence[str], so: str, sampling: Sam
         warnings.warn(told, SourcesDifferWarning, stacklevel=3)
 
 
-def _compared(sources: Sequence[Source], names: Sequence[str], sampling: Sampling | None) -> Agreement | None:
+def _compared(sources: Sequence[Reported], names: Sequence[str], sampling: Sampling | None) -> Agreement | None:
     told = gather(list(sources), names, sampling=sampling)
     pooled, _ = pool(told, "super", sources)
     return None if pooled is None else agreement(told, sources, pooled)
 
 
-def _each(told: Evidence, sources: Sequence[Source]) -> Iterator[Evidence]:
+def _each(told: Evidence, sources: Sequence[Reported]) -> Iterator[Evidence]:
     """What each source says by itself."""
     names = list(told.asked)
     if told.sampling is None:
@@ -154,7 +152,7 @@ def _each(told: Evidence, sources: Sequence[Source]) -> Iterator[Evidence]:
         yield gather(list(sources), names, sampling=told.sampling.only(place == number))
 
 
-def _asked(source: Source) -> set[str]:
+def _asked(source: Reported) -> set[str]:
     """What a source may speak of."""
     if isinstance(source, Tallies):
         return set(source.attributes)
@@ -188,7 +186,7 @@ def checked(combine: Combine, sampling: Sampling | None) -> Combine:
     return combine
 
 
-def averaged(sources: Sequence[Source], one: Callable[[Source], Estimate]) -> Estimate:
+def averaged(sources: Sequence[Reported], one: Callable[[Reported], Estimate]) -> Estimate:
     """The average of the sources' own estimates, each weighted by its respondents.
 
     Errors are those of the reports of each source that cover the table.

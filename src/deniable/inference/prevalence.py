@@ -31,15 +31,15 @@ from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.by_group import notes_by_group, one_refusal_each, rows_by_group
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.inversion import pooled_inverse
 from deniable.estimation.least_squares import least_squares
 from deniable.estimation.notes.fewer_than_chance import accused, fewer_than_chance
 from deniable.estimation.notes.refused import FEWEST_SHOWN, Refused, too_few
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.prevalence_input import given_reports, report_codes, variable_of
-from deniable.likelihood.covariance_operator import Dispersion, Sample
 from deniable.likelihood.em import fit
-from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.evidence import Evidence, of_counts
 from deniable.likelihood.linearization import Linearized
 from deniable.sampling.read_sampling import column, numbered, sampling
 from deniable.sampling.weighted_shares import weighted_shares
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from deniable.core.results import Frame
     from deniable.core.rows import Row
     from deniable.core.summary import Summary
+    from deniable.likelihood.covariance_operator import Dispersion
     from deniable.sampling.read_sampling import Column
 
 _MOST = 60_000  # evaluations before giving up
@@ -181,12 +182,13 @@ def prevalence(
     kept = [name for name in groups if name not in refused]
     place = np.array([kept.index(name) if name in kept else len(kept) for name in groups])[group]
     sizes = np.bincount(place, minlength=len(kept)).tolist()
-    came = [Observation(domain, channel, channel.tally(reports[place == g])) for g in range(len(kept))]
-    told = [_accused(observation, len(kept)) for observation in came]
+    tallies = [channel.tally(reports[place == g]) for g in range(len(kept))]
+    came = [of_counts([Observation(domain, channel, counts)]) for counts in tallies]
+    told = [_accused(evidence, len(kept)) for evidence in came]
     if drawn is None:
         found = [
-            _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted", warned)
-            for observation, warned in zip(came, told, strict=True)
+            _made(evidence, pooled_inverse(evidence), "the device inverted", warned)
+            for evidence, warned in zip(came, told, strict=True)
         ]
         return found[0] if by is None else Prevalences(dict(zip(kept, found, strict=True)), None, refused)
     # Who is in a group that is not shown stays in the sample: together they are one more, if they have any weight.
@@ -196,10 +198,10 @@ def prevalence(
     reason = f"the device inverted on weighted shares, {drawn.words}"
     found = []
     for g, warned in enumerate(told):
-        observation = Observation(domain, channel, shares.values[g] * sizes[g])
+        evidence = of_counts([Observation(domain, channel, shares.values[g] * sizes[g])])
         part = slice(g * channel.outputs, (g + 1) * channel.outputs)
-        spread = _through(observation, domain, shares.covariance[part, part], shares.df)
-        found.append(_made(observation, spread, reason, warned))
+        spread = _through(pooled_inverse(evidence), channel, shares.covariance[part, part], shares.df)
+        found.append(_made(evidence, spread, reason, warned))
     if by is None:
         return found[0]
     q = channel.solve(np.eye(channel.outputs).reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
@@ -232,40 +234,38 @@ def _nothing(refused: Mapping[Any, Refused], *, grouped: bool) -> TooFewReportsE
     return TooFewReportsError(f"no group can be shown: {told}. Join groups, or leave out by=", groups=list(each))
 
 
-def _through(observation: Observation, domain: Domain, covariance: NDArray[np.float64], df: float) -> Linearized:
-    """Map the covariance of an observation's report shares through its channel."""
-    half = observation.channel.solve(covariance.reshape(*observation.channel.output_shape, -1))
-    flat = half.reshape(domain.cells, -1)
-    whole = observation.channel.solve(flat.T.reshape(*observation.channel.output_shape, -1))
-    return Linearized([Sample(observation, domain, 1.0)], domain, known=whole.reshape(domain.cells, -1), degrees=df)
+def _through(inverse: Dispersion, channel: Channel, covariance: NDArray[np.float64], df: float) -> Linearized:
+    """Map the covariance of report shares through their channel."""
+    half = channel.solve(covariance.reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
+    whole = channel.solve(half.T.reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
+    return Linearized(inverse.samples, inverse.domain, known=whole, degrees=df)
 
 
-def _made(observation: Observation, dispersion: Dispersion, reason: str, warned: tuple[str, ...]) -> Prevalence:
-    unbiased = Table(dispersion.domain, dispersion.samples[0].estimate)
-    shares = _most_likely(observation, unbiased, dispersion)
-    return Prevalence(shares, unbiased, dispersion, observation.n, "mle", reason, warnings=warned)
+def _made(evidence: Evidence, dispersion: Dispersion, reason: str, warned: tuple[str, ...]) -> Prevalence:
+    unbiased = Table(dispersion.domain, dispersion.estimate)
+    shares = _most_likely(evidence, unbiased, dispersion)
+    return Prevalence(shares, unbiased, dispersion, dispersion.n, "mle", reason, warnings=warned)
 
 
-def _most_likely(observation: Observation, unbiased: Table, dispersion: Dispersion) -> Table:
+def _most_likely(evidence: Evidence, unbiased: Table, dispersion: Dispersion) -> Table:
     """Maximum likelihood without negative cells: the unbiased estimate where that has none and fits exactly.
 
     Weights enter as a pseudo-likelihood. Reports that are sets have no likelihood: weighted least squares stands in.
     """
-    channel = observation.channel
+    channel = evidence.groups[0].said.channel
     if (unbiased.values >= 0).all() and channel.outputs == channel.inputs and not holds_sets(channel):
         return unbiased
-    evidence = of_counts([observation])
     if not evidence.has_likelihood:
         return Table(unbiased.domain, least_squares(unbiased.values, dispersion), unbiased.backend)
     fitted = fit(evidence, gap=_GAP, most=_MOST)
     return Table(unbiased.domain, fitted.pi[..., 0], unbiased.backend)
 
 
-def _accused(came: Observation, groups: int) -> tuple[str, ...]:
+def _accused(came: Evidence, groups: int) -> tuple[str, ...]:
     """What to say where fewer reports of a category came than chance alone explains; weights do not matter to that."""
-    pvalues = fewer_than_chance([came], came.domain)
+    pvalues = fewer_than_chance(came.observations, came.asked)
     so = "Respondents may not have followed the device's instructions, or its probabilities are not as stated."
-    return accused(pvalues, came.domain, pvalues.size * groups, so)
+    return accused(pvalues, came.asked, pvalues.size * groups, so)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

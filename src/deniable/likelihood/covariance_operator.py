@@ -39,11 +39,15 @@ _WRITTEN_OUT = 64  # cells of an observation whose second moments are written ou
 
 @dataclass(frozen=True, eq=False)
 class Sample(Frozen):
-    """One observation's part in an estimate over `domain`: its own unbiased estimate, and the weight it gets."""
+    """One observation's part in an estimate over `domain`: its own unbiased estimate, and the weight it gets.
+
+    `group` is its place among the groups of the evidence that it is of.
+    """
 
     observation: Observation
     domain: Domain
     weight: float
+    group: int = 0
 
     @cached_property
     def own(self) -> NDArray[np.float64]:
@@ -118,6 +122,16 @@ class Dispersion(Frozen):
         super().__post_init__()
         if self.population not in ("super", "fixed"):
             raise InputError(f'population must be "super" or "fixed", not {self.population!r}')
+
+    @property
+    def estimate(self) -> NDArray[np.float64]:
+        """The estimate itself: the sum of weight x Q lambda. Cells may be negative; nothing is clipped."""
+        return np.sum([sample.weight * sample.estimate for sample in self.samples], axis=0)
+
+    @property
+    def n(self) -> int:
+        """How many reports it is of."""
+        return sum(sample.observation.n for sample in self.samples)
 
     @property
     def design_effect(self) -> NDArray[np.float64] | float:

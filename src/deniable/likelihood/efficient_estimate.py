@@ -57,7 +57,7 @@ from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.linear_functionals import Functionals
 from deniable.likelihood.linearization import counts_of, recounted
 from deniable.likelihood.report_group import Group
-from deniable.likelihood.report_likelihoods import Listed, is_partial, narrowed
+from deniable.likelihood.report_likelihoods import Listed, narrowed
 from deniable.numerics.simplex import norm_sub
 from deniable.text import listed
 
@@ -69,9 +69,6 @@ if TYPE_CHECKING:
     from deniable.sampling.sampling import Linear, Sampling
 
     Array = NDArray[np.float64]
-    from collections.abc import Sequence
-
-    from deniable.designs.observation import Observation
 
 MOST_CELLS = 1024  # a dense problem
 _ROUNDS = 3  # estimates, each weighted at the one before
@@ -249,6 +246,18 @@ class OfEvidence(Dispersion):
     pooled: Efficient | None = None
 
     @property
+    def estimate(self) -> NDArray[np.float64]:
+        """The efficient estimate."""
+        assert self.pooled is not None
+        return self.pooled.values
+
+    @property
+    def n(self) -> int:
+        """How many reports it is of."""
+        assert self.pooled is not None
+        return self.pooled.evidence.n
+
+    @property
     def df(self) -> float:
         """Degrees of freedom behind the variances."""
         assert self.pooled is not None
@@ -270,22 +279,16 @@ class OfEvidence(Dispersion):
         return self
 
 
-def inverted(observations: Sequence[Observation]) -> list[Observation]:
-    """What was seen through channels that can be inverted."""
-    return [o for o in observations if not is_partial(o.channel)]
-
-
-def determined(told: Evidence, domain: Domain, observations: Sequence[Observation]) -> Efficient:
+def determined(told: Evidence) -> Efficient:
     """The efficient estimate of a table that no channel tells by inversion; refused where reports leave it open."""
-    some = [o for o in observations if is_partial(o.channel) and set(domain) & set(o.domain)]
     if told.cells <= MOST_CELLS and told.estimable(told.margin):
         pooled = efficient_from(told)
         if pooled.determined:
             return pooled
-    names = listed(sorted({" * ".join(o.domain) for o in some}))
+    names = listed(sorted({" * ".join(o.domain) for o in told.observations if o.channel.is_partial}))
     raise NotCoveredError(
         f"the reports about {names} came through channels that tell only some sums of the shares (such as a mean), and "
-        f"the table of {listed(domain)} is none of them. Ask for the numbers that the channels were made for (mean, "
-        f"cdf, quantile), or name the table among what is wanted when the design is made",
-        attributes=domain.names,
+        f"the table of {listed(told.asked)} is none of them. Ask for the numbers that the channels were made for "
+        f"(mean, cdf, quantile), or name the table among what is wanted when the design is made",
+        attributes=told.asked.names,
     )

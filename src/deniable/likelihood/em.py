@@ -27,7 +27,7 @@ import numpy as np
 
 from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.likelihood.evidence import Evidence, of_counts
+from deniable.likelihood.evidence import Evidence
 from deniable.likelihood.fisher_scoring_independence import score_margins
 from deniable.likelihood.hypothesis_models import TINY, Independence, Model, Saturated
 from deniable.likelihood.newton import MOST_CELLS as PEAK_CELLS
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from deniable.likelihood.stacked_evidence import Stack
 
     Array = NDArray[np.float64]
-    from deniable.core.domain import Domain
-    from deniable.designs.observation import Observation
 
 TEST_GAP = 1e-3  # nats left to gain, for tests
 _TABLE_GAP, _PER_CELL = 1e-3, 0.005
@@ -329,35 +327,29 @@ class Fit:
 
 
 def maximum_likelihood(
-    reports: Evidence | Sequence[Observation],
-    domain: Domain,
+    evidence: Evidence,
     *,
     gap: float | None = GAP,
     most: int = 100_000,
     accelerate: bool = True,
     progress: Callable[[int, float], None] | None = None,
 ) -> Fit:
-    """Fit the table over `domain` to everything reported at once.
-
-    Observations may speak of different attributes inside the domain; where one speaks of more (a channel that cannot be
-    collapsed), the fit is made over the larger domain and projected.
+    """Fit the asked table to everything reported at once; where attributes ride along, it is projected.
 
     Args:
-        reports: evidence about the domain, or counts with their channels.
-        domain: the asked attributes.
+        evidence: what the reports say.
         gap: how many nats of log-likelihood may be left to gain; None for as many as do not show in any cell.
         most: how many evaluations to make before giving up.
         accelerate: leap (SQUAREM), or take what a closed form gives; plain EM otherwise (for comparison).
         progress: called with the evaluations made and the gap reached.
     """
-    evidence = reports if isinstance(reports, Evidence) else of_counts(reports, domain)
     found = fit(evidence, gap=gap, most=most, accelerate=accelerate, progress=progress)
     pi = found.pi[..., 0]
-    table = Table(evidence.domain, pi / pi.sum()).project(domain.names)
+    table = Table(evidence.domain, pi / pi.sum()).project(evidence.asked.names)
     return Fit(table, float(found.loglik[0]), float(found.gap[0]), found.evaluations)
 
 
-def likelihood(observations: Sequence[Observation], table: Table) -> tuple[float, NDArray[np.float64]]:
+def likelihood(evidence: Evidence, table: Table) -> tuple[float, NDArray[np.float64]]:
     """The log-likelihood of a distribution (multinomial coefficients left out) and its gradient."""
-    loglik, gradient = of_counts(observations, table.domain).evaluate(table.values[..., None])
+    loglik, gradient = evidence.evaluate(table.values[..., None])
     return float(loglik[0]), gradient[..., 0]

@@ -30,7 +30,6 @@ from deniable.frozen import Frozen, readonly
 from deniable.likelihood.report_group import Group
 from deniable.likelihood.report_likelihoods import (
     Moments,
-    is_partial,
     of_observation,
 )
 from deniable.numerics.batched import times
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.likelihood.covariance_operator import Dispersion
     from deniable.likelihood.respondents import Respondents
     from deniable.sampling.sampling import Sampling
 
@@ -63,6 +63,7 @@ class Evidence(Frozen):
         silent: how many reports speak of none of the asked attributes.
         respondents: who said what, where reports came one by one; None where they came as counts.
         unasked: how many respondents were not asked all of the attributes, because a public condition left them out.
+        independent: whether reports are independent of each other; else nothing weighs them by their likelihood.
     """
 
     asked: Domain
@@ -71,6 +72,7 @@ class Evidence(Frozen):
     silent: int
     respondents: Respondents | None = None
     unasked: int = 0
+    independent: bool = True
 
     @property
     def sampling(self) -> Sampling | None:
@@ -101,6 +103,11 @@ class Evidence(Frozen):
     def n(self) -> int:
         """How many reports speak of the asked attributes."""
         return round(sum(group.said.n for group in self.groups))
+
+    @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        """The groups as counts that can be inverted."""
+        return tuple(group.said.observation() for group in self.groups)
 
     @cached_property
     def likely(self) -> tuple[Group, ...]:
@@ -229,7 +236,7 @@ class Evidence(Frozen):
     def covers(self) -> bool:
         """Whether some respondents were asked about all of the asked attributes together."""
         return any(
-            set(self.asked) <= set(group.said.part) and not is_partial(group.said.channel) for group in self.groups
+            set(self.asked) <= set(group.said.part) and not group.said.channel.is_partial for group in self.groups
         )
 
     def estimable(self, functionals: ArrayLike) -> bool:
@@ -265,3 +272,8 @@ def of_counts(observations: Sequence[Observation], asked: Domain | None = None) 
     known = Domain(list(every.values())) if asked is None else asked
     whole = Domain([*known.values(), *(v for name, v in every.items() if name not in known)])
     return Evidence(known, whole, tuple(Group(of_observation(o), whole) for o in observations), 0)
+
+
+def inverted(dispersion: Dispersion) -> Evidence:
+    """Evidence of the reports that an unbiased estimate was made of."""
+    return of_counts([sample.observation for sample in dispersion.samples], dispersion.domain)

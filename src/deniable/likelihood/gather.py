@@ -23,7 +23,7 @@ from deniable.errors import (
     UnknownAttributeError,
 )
 from deniable.frozen import readonly
-from deniable.likelihood.evidence import Evidence
+from deniable.likelihood.evidence import Evidence, of_counts
 from deniable.likelihood.report_group import Group
 from deniable.likelihood.report_likelihoods import (
     Counted,
@@ -95,6 +95,28 @@ def gather(
         else:
             found.tabulated(source)
     return found.evidence(sources, sampling)
+
+
+def tabulated(
+    reports: Reported | Sequence[Reported], attributes: str | Iterable[str], *, everybody: bool = False
+) -> Evidence:
+    """The same as counts alone, whatever the reports are: for what goes through them many times, and for pairs."""
+    given = in_one_order([reports] if isinstance(reports, Reported) else reports)
+    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    sources = given if everybody else [among_asked(source, names) for source in given]
+    found: list[Observation] = []
+    for source in sources:
+        if isinstance(source, Observation):
+            found += [source] if set(source.domain) & set(names) else []
+        else:
+            found += source.tabulate(names)
+    refuse_other_order(observation.domain for observation in found)
+    known = {v.name: v for observation in found for v in observation.domain.values()}
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise unheard(missing, known, sources)
+    told = of_counts(merge(found), Domain([known[name] for name in names]))
+    return replace(told, independent=not any(map(_pairs, sources)))
 
 
 def among_asked(source: Reported, names: Sequence[str]) -> Reported:
@@ -363,7 +385,11 @@ def unheard(missing: Sequence[str], known: Iterable[str], sources: Iterable[Repo
 def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = EstimationError, so: str = NO_LIKELIHOOD) -> None:
     """Refuse reports of respondents with correlated coins: they are not independent, and it says what follows."""
     for source in sources:
-        design = getattr(source, "design", None)
-        if getattr(design, "pairs_reports", False):
-            told = f"{type(design).__name__} pairs respondents whose coins are correlated, so"
+        if _pairs(source):
+            told = f"{type(source.design).__name__} pairs respondents whose coins are correlated, so"
             raise error(f"{told} {so}", alternative="Independent")
+
+
+def _pairs(source: Any) -> bool:
+    """Whether the coins of two respondents are correlated."""
+    return getattr(getattr(source, "design", None), "pairs_reports", False)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.core.table import Table
-from deniable.likelihood.covariance_operator import Dispersion, Sample
+from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.report_likelihoods import Moments, unbiased_scores
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.core.domain import Domain
-    from deniable.designs.observation import Observation
     from deniable.likelihood.evidence import Evidence
     from deniable.likelihood.report_group import Group
     from deniable.likelihood.report_likelihoods import Said
@@ -119,22 +117,17 @@ class Linearized(Dispersion):
         return Table(self.domain, self.known @ np.asarray(w, dtype=np.float64).ravel()).values
 
 
-def linearized(evidence: Evidence, samples: Sequence[Sample], domain: Domain) -> Linearized:
+def linearized(evidence: Evidence, inverse: Dispersion) -> Linearized:
     """The covariance of the pooled inverse of the groups that cover a table."""
     assert evidence.sampling is not None
-    pulls, left = [], list(samples)
-    for group in evidence.groups:
+    domain, pulls = inverse.domain, []
+    weights = {sample.group: sample.weight for sample in inverse.samples}
+    for number, group in enumerate(evidence.groups):
         said = group.said.reports if isinstance(group.said, Moments) else group.said
         assert said is not None
-        mine = next((s for s in left if _same(s.observation, said.observation())), None)
-        if mine is None:
+        if number in weights:
+            pulls.append(weights[number] * unbiased_scores(said, domain) / said.counts.sum())
+        else:
             pulls.append(np.zeros((len(said.counts), domain.cells)))
-            continue
-        left.remove(mine)
-        pulls.append(mine.weight * unbiased_scores(said, domain) / said.counts.sum())
     known = evidence.sampling.covariance(contributions(evidence, pulls))
-    return Linearized(samples, domain, known=known, degrees=evidence.df)
-
-
-def _same(a: Observation, b: Observation) -> bool:
-    return a.domain == b.domain and a.channel == b.channel and np.array_equal(a.counts, b.counts)
+    return Linearized(inverse.samples, domain, known=known, degrees=evidence.df)

@@ -279,11 +279,6 @@ def _of_n(counts: Array, said: Counted | Listed) -> Array:
     return counts if total == said.n or not total else counts * (said.n / total)
 
 
-def is_partial(channel: Channel) -> bool:
-    """Whether a channel tells only some sums of the shares: no table can be recovered from its reports alone."""
-    return any(part.is_partial for part in channel.factors)
-
-
 def _each(channel: Channel, codes: NDArray[Any]) -> Array:
     """What each report holds, as a count of it alone would say: (reports, outputs)."""
     joint: Array = np.ones((len(codes), 1))

@@ -33,7 +33,7 @@ import numpy as np
 from deniable.errors import NotCoveredError
 from deniable.estimation.notes.denominators import applies_to_all
 from deniable.likelihood.gather import gather
-from deniable.likelihood.report_likelihoods import Counted, Listed, Moments, is_partial, unbiased_scores
+from deniable.likelihood.report_likelihoods import Counted, Listed, Moments, unbiased_scores
 from deniable.regression.likelihood.posterior import likely_table
 from deniable.text import listed
 
@@ -117,8 +117,8 @@ def voices_of(reports: Reports, names: Sequence[str]) -> Heard:
     found, left_out = [], []
     for number, group in enumerate(evidence.groups):
         rows = np.flatnonzero(people.group == number)
-        if isinstance(group.said, Moments) or is_partial(group.said.channel):
-            why = "tell only some sums" if is_partial(group.said.channel) else "ask too much in one breath"
+        if isinstance(group.said, Moments) or group.said.channel.is_partial:
+            why = "tell only some sums" if group.said.channel.is_partial else "ask too much in one breath"
             left_out.append(f"{len(rows)} reports through {group.said.channel.name} {why}: left out")
             continue
         kept = tuple(name for name in group.said.part if name in names)

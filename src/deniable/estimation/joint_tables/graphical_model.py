@@ -17,8 +17,7 @@ import numpy as np
 
 from deniable.core.table import Table, independent
 from deniable.errors import MissingExtraError
-from deniable.estimation.inversion import covering, invert
-from deniable.likelihood.covariance_operator import Dispersion
+from deniable.estimation.inversion import pooled_inverse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.domain import Domain
-    from deniable.designs.observation import Observation
+    from deniable.likelihood.evidence import Evidence
 
 _TREE_CELLS = 1 << 14
 _STEPS = 1000
@@ -76,17 +75,15 @@ def _mbi() -> Any:
     return mbi
 
 
-def fit_graphical(
-    observations: Sequence[Observation], domain: Domain, *, tree_cells: int = _TREE_CELLS
-) -> GraphicalModel:
-    """Fit one model over `domain` to the tables of all sets of its attributes that were asked together."""
-    mbi = _mbi()
-    asked = {tuple(name for name in domain if name in o.domain) for o in observations}
+def fit_graphical(told: Evidence, *, tree_cells: int = _TREE_CELLS) -> GraphicalModel:
+    """Fit one model of the asked attributes to the tables of all sets of them that were asked together."""
+    mbi, domain = _mbi(), told.asked
+    asked = {tuple(name for name in domain if name in group.said.part) for group in told.groups}
     tables, strength = {}, {}
     for names in sorted(asked - {()} | {(name,) for name in domain}):
         part = domain.project(names)
-        samples = covering(observations, part)
-        table, variance = Table(part, invert(samples)), Dispersion(samples, part).variances
+        inverse = pooled_inverse(told, part)
+        table, variance = Table(part, inverse.estimate), inverse.variances
         tables[names] = (table, float(np.sqrt(variance.mean())))
         # Squared distance from independence beyond what noise alone would show.
         strength[names] = float(((table - independent(table)).values ** 2).sum() - variance.sum())

@@ -27,17 +27,15 @@ import numpy as np
 from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
 from deniable.likelihood.em import GAP, MOST_CELLS, Fitted, fit
-from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.fisher_scoring_loglinear import fisher_scoring
 from deniable.likelihood.hypothesis_models import Loglinear
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from deniable.core.domain import Domain
-    from deniable.designs.observation import Observation
     from deniable.likelihood.evidence import Evidence
 
 _WARM = 5  # EM steps before Fisher scoring
@@ -67,25 +65,25 @@ class LoglinearFit:
     evaluations: int
 
 
-def generators(observations: Iterable[Observation], domain: Domain) -> tuple[tuple[str, ...], ...]:
-    """The largest sets of the domain's attributes that were asked together.
+def generators(evidence: Evidence, whole: Domain | None = None) -> tuple[tuple[str, ...], ...]:
+    """The largest sets of the asked attributes (or of the whole table's) that were asked together.
 
     >>> from deniable.channels.krr import KRR
-    >>> from deniable.core.domain import Domain
     >>> from deniable.designs.observation import Observation
+    >>> from deniable.likelihood.evidence import of_counts
     >>> pair = lambda *names: Observation(names, KRR(4, 1.0), np.zeros((2, 2)))
-    >>> generators([pair("a", "b"), pair("b", "c")], Domain({name: [0, 1] for name in "abc"}))
+    >>> generators(of_counts([pair("a", "b"), pair("b", "c")]))
     (('a', 'b'), ('b', 'c'))
     """
-    asked = {frozenset(o.domain) & frozenset(domain) for o in observations} - {frozenset()}
+    domain = evidence.asked if whole is None else whole
+    asked = {frozenset(group.said.part) & frozenset(domain) for group in evidence.groups} - {frozenset()}
     largest = [s for s in asked if not any(s < other for other in asked)]
     ordered = [tuple(name for name in domain if name in s) for s in largest]
     return tuple(sorted(ordered, key=domain.axes))
 
 
 def fit_loglinear(
-    observations: Sequence[Observation],
-    domain: Domain,
+    evidence: Evidence,
     *,
     sets: Sequence[tuple[str, ...]] | None = None,
     counts: Sequence[NDArray[np.float64]] | None = None,
@@ -93,19 +91,17 @@ def fit_loglinear(
     scoring: bool | None = None,
     most: int = 20_000,
 ) -> LoglinearFit:
-    """Fit the table over `domain` to everything observed inside it.
+    """Fit the asked table to everything that reports say of it.
 
     Args:
-        observations: category counts with their channels.
-        domain: the asked attributes.
+        evidence: counts of categories with their channels.
         sets: the model's generators, where they should not be all that was asked together.
-        counts: other counts in the observations' place, with a last axis of replicates (for a bootstrap).
+        counts: other counts in the place of each group's, with a last axis of replicates (for a bootstrap).
         gap: how many nats of log-likelihood may be left to gain.
         scoring: finish by Fisher scoring; by default where the model is small enough.
         most: how many EM evaluations to make before giving up.
     """
-    evidence = of_counts(observations, domain)
-    whole, replicates = evidence.domain, 1 if counts is None else counts[0].shape[-1]
+    domain, whole, replicates = evidence.asked, evidence.domain, 1 if counts is None else counts[0].shape[-1]
     if whole.cells > MOST_CELLS:
         raise EstimationError(
             f"a table of {whole.cells} cells is too large for the log-linear fit (at most {MOST_CELLS}); ask for fewer "
@@ -113,7 +109,7 @@ def fit_loglinear(
             cells=whole.cells,
         )
     y = evidence.counts if counts is None else np.concatenate([c.reshape(-1, replicates) for c in counts])
-    model = Loglinear(whole, generators(observations, whole) if sets is None else tuple(sets))
+    model = Loglinear(whole, generators(evidence, whole) if sets is None else tuple(sets))
     if can_score(evidence, model) if scoring is None else scoring:
         found = score_loglinear(evidence, model, y, gap)
         if not found.finished.all():

@@ -13,24 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.sets.possible_sets import holds_sets
-from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import frame_of
 from deniable.designs.reports.reordered import in_one_order
 from deniable.designs.reports.reports import Reports
 from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
-from deniable.estimation.estimator import observations_of
 from deniable.estimation.joint_tables.graphical_model import fit_graphical
-from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks
+from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks, has_sets
 from deniable.estimation.report_sources import Collected, origin_of
 from deniable.estimation.several_sources import DEALT, warn_of_differing
 from deniable.files.reserved_columns import ORIGIN
 from deniable.likelihood.efficient_estimate import determined
 from deniable.likelihood.em import MOST_CELLS
-from deniable.likelihood.gather import gather, unheard
-from deniable.likelihood.report_likelihoods import is_partial
+from deniable.likelihood.gather import gather, tabulated
 from deniable.sampling.read_sampling import sampling_of
 
 if TYPE_CHECKING:
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.core.domain import Domain
     from deniable.core.results import Frame
     from deniable.core.table import Table
     from deniable.sampling.read_sampling import Weights
@@ -84,27 +81,21 @@ def synthesize(
     attributes = [attributes] if isinstance(attributes, str) else list(attributes)
     sampling = sampling_of(reports, weights)
     if sampling is None:
-        observations = forget_blocks(observations_of(reports, attributes))
+        told = forget_blocks(tabulated(reports, attributes, everybody=True))
     else:
-        told = gather(reports, attributes, sampling=sampling, everybody=True)
-        observations = forget_blocks([group.said.observation() for group in told.groups])
-    known = {v.name: v for o in observations for v in o.domain.values()}
-    missing = [name for name in attributes if name not in known]
-    if missing:
-        raise unheard(missing, known, listing)
-    domain = Domain([known[name] for name in attributes])
+        told = forget_blocks(gather(reports, attributes, sampling=sampling, everybody=True))
+    domain = told.asked
     warn_of_differing(reports, attributes, DEALT, sampling)
-    partly = {name for o in observations if is_partial(o.channel) for name in o.domain}
+    partly = {name for group in told.groups if group.said.channel.is_partial for name in group.said.part}
     for name in partly & set(attributes):  # a record has one category of each, and nobody may make up their shares
-        determined(gather(reports, [name], sampling=sampling, everybody=True), domain.project([name]), observations)
+        determined(gather(reports, [name], sampling=sampling, everybody=True))
     stream = source.stream()
     if domain.cells <= most_cells:
         # Reports that are sets have no likelihood: their tables are fitted proportionally instead.
-        sets = any(holds_sets(o.channel) for o in observations)
-        table = ENGINES["ipf" if sets else "loglinear"](observations, domain)[0]
+        table = ENGINES["ipf" if has_sets(told) else "loglinear"](told)[0]
         codes = deal(table, n, stream.words(1, 64)[0] / 2.0**64)
     else:
-        codes = fit_graphical(observations, domain).records(n, int(stream.words(1, 32)[0]))
+        codes = fit_graphical(told).records(n, int(stream.words(1, 32)[0]))
     backend = next((part.backend for part in listing if isinstance(part, Reports | Tallies)), None)
     origin = origin_of(reports).column
     records = {**domain.decode(codes[stream.permutation(n)]), **({ORIGIN: [origin] * n} if origin else {})}

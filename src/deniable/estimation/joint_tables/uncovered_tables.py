@@ -19,14 +19,13 @@ say how wrong the engine's idea is: an interaction nobody was asked about is inv
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.channels.sets.possible_sets import holds_sets
-from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Seeded, Source
 from deniable.core.results import Interval
 from deniable.core.table import Table, product
@@ -34,7 +33,7 @@ from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import tail
-from deniable.estimation.inversion import covering, invert
+from deniable.estimation.inversion import pooled_inverse
 from deniable.estimation.joint_tables.graphical_model import fit_graphical
 from deniable.estimation.joint_tables.loglinear import fit_loglinear, generators
 from deniable.estimation.joint_tables.minimum_norm import fit_quadratic
@@ -42,7 +41,9 @@ from deniable.estimation.joint_tables.reconcile_marginals import reconcile
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import readonly
 from deniable.likelihood.covariance_operator import Dispersion
+from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.linearization import contributions, counts_of, recounted
+from deniable.likelihood.report_group import Group
 from deniable.numerics.proportional_fitting import fit_margins
 from deniable.numerics.simplex import norm_sub
 from deniable.text import listed
@@ -50,47 +51,47 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.core.domain import Domain
     from deniable.likelihood.evidence import Evidence
 
-Engine = Callable[[Sequence[Observation], Domain], tuple[Table, str]]
+Engine = Callable[["Evidence"], tuple[Table, str]]
 REPLICATES = 200
 _MEASURED = 16  # replicates behind the warning
 _ROUGHLY = 1e-2  # nats left to gain in a replicate's fit: errors of errors matter less
 _SEEN = 1e-6  # of an even share: no cell of what rides along is smaller
 
 
-def _loglinear(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
-    fit = fit_loglinear(observations, domain)
+def _loglinear(told: Evidence) -> tuple[Table, str]:
+    fit = fit_loglinear(told)
     held = " + ".join("*".join(names) for names in fit.generators)
     return fit.table, f"the log-linear model {held}, fitted to the reports ({fit.evaluations} evaluations)"
 
 
-def _ipf(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
-    known = reconcile([_inside(o, domain) for o in observations])
-    margins = [known.table(names) for names in generators(observations, domain)]
-    fitted = fit_margins([Table(m.domain, norm_sub(m.values)) for m in margins], domain)
+def _ipf(told: Evidence) -> tuple[Table, str]:
+    known = reconcile([o.narrow(told.asked) or o for o in told.observations])
+    margins = [known.table(names) for names in generators(told)]
+    fitted = fit_margins([Table(m.domain, norm_sub(m.values)) for m in margins], told.asked)
     return fitted, "iterative proportional fitting to the reconciled tables"
 
 
-def _quadratic(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
-    return fit_quadratic(_margins(observations, domain), domain), "least squares of smallest norm on the simplex"
+def _quadratic(told: Evidence) -> tuple[Table, str]:
+    return fit_quadratic(_margins(told), told.asked), "least squares of smallest norm on the simplex"
 
 
-def _absolute(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
-    return fit_quadratic(_margins(observations, domain), domain, "l1"), "least absolute deviations on the simplex"
+def _absolute(told: Evidence) -> tuple[Table, str]:
+    return fit_quadratic(_margins(told), told.asked, "l1"), "least absolute deviations on the simplex"
 
 
-def _graphical(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
-    model = fit_graphical(observations, domain)
+def _graphical(told: Evidence) -> tuple[Table, str]:
+    model = fit_graphical(told)
     held = " + ".join("*".join(names) for names in model.pairs)
-    return model.table(domain.names), f"the graphical model {held} (private-pgm)"
+    return model.table(told.asked.names), f"the graphical model {held} (private-pgm)"
 
 
-def _product(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
-    parts = [Table(part, invert(covering(observations, part))) for part in (domain.project(name) for name in domain)]
-    return product(
-        [Table(p.domain, norm_sub(p.values)) for p in parts]
-    ), "the product of marginals without negative cells"
+def _product(told: Evidence) -> tuple[Table, str]:
+    parts = (told.asked.project(name) for name in told.asked)
+    one_way = [Table(part, norm_sub(pooled_inverse(told, part).estimate)) for part in parts]
+    return product(one_way), "the product of marginals without negative cells"
 
 
 ENGINES: dict[str, Engine] = {
@@ -103,31 +104,28 @@ ENGINES: dict[str, Engine] = {
 }
 
 
-def forget_blocks(observations: Sequence[Observation]) -> list[Observation]:
-    """Add up what was reported in different blocks of a question: thousands of blocks become one mixture.
+def forget_blocks(told: Evidence) -> Evidence:
+    """As counts alone, adding up what was reported in different blocks of a question: they become one mixture.
 
     A model goes through its reports many times; knowing each report's block would hardly sharpen it.
     """
     lighter = []
-    for o in observations:
+    for o in told.observations:
         pooled = o.channel.pooled()
         forgotten = pooled is not o.channel
         lighter.append(Observation(o.domain, pooled, o.counts.sum(axis=0), population=o.population) if forgotten else o)
-    return lighter
+    return of_counts(lighter, told.asked)
 
 
-def _inside(observation: Observation, domain: Domain) -> Observation:
-    return observation.narrow(domain) or observation
+def has_sets(told: Evidence) -> bool:
+    """Whether some reports are sets, whose counts have no likelihood."""
+    return any(holds_sets(group.said.channel) for group in told.groups)
 
 
-def _margins(observations: Sequence[Observation], domain: Domain) -> list[tuple[Table, float]]:
+def _margins(told: Evidence) -> list[tuple[Table, float]]:
     """Unbiased tables of everything that was asked together, with the mean variance of their cells."""
-    margins = []
-    for names in generators(observations, domain):
-        part = domain.project(names)
-        samples = covering(observations, part)
-        margins.append((Table(part, invert(samples)), float(Dispersion(samples, part).variances.mean())))
-    return margins
+    inverses = [pooled_inverse(told, told.asked.project(names)) for names in generators(told)]
+    return [(Table(each.domain, each.estimate), float(each.variances.mean())) for each in inverses]
 
 
 # -- the result ------------------------------------------------------------------------------------------------
@@ -202,51 +200,43 @@ class ModelEstimate(Estimate):
 
 
 def model_estimate(
-    observations: Sequence[Observation],
-    domain: Domain,
-    method: str,
-    *,
-    backend: str | None = None,
-    replicates: int = REPLICATES,
-    told: Evidence | None = None,
+    told: Evidence, method: str, *, backend: str | None = None, replicates: int = REPLICATES
 ) -> ModelEstimate:
-    """Estimate a table that no observation covers; `method` is an engine's name, or "auto".
+    """Estimate a table that no reports cover; `method` is an engine's name, or "auto".
 
-    That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood. `told` is the evidence that
-    the observations were made of: where its respondents have weights or clusters, replicates are Rao and Wu's.
+    That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood. Of respondents with
+    weights or clusters, replicates are Rao and Wu's.
     """
-    sampling = None if told is None else told.sampling
+    sampling, domain = told.sampling, told.asked
     if sampling is not None and sampling.replicated is not None:
         raise InputError(
             f"no question covers {listed(domain)}, and errors of what a model implies are bootstrapped from strata and "
             f"clusters: give weights=, strata= and clusters= instead of replicate weights"
         )
-    observations = forget_blocks(observations)
-    usual = "ipf" if any(holds_sets(o.channel) for o in observations) else "loglinear"
+    seen = forget_blocks(told)
+    usual = "ipf" if has_sets(seen) else "loglinear"
     engine = usual if method == "auto" else method
-    if engine not in ENGINES:
-        covering(observations, domain)  # raises, and says what was asked together
-    if method == "auto" and not connected(generators(observations, domain), domain):
-        covering(observations, domain)
-    fitted, what = ENGINES[engine](observations, domain)
+    if engine not in ENGINES or (method == "auto" and not connected(generators(seen), domain)):
+        pooled_inverse(seen)  # raises, and says what was asked together
+    fitted, what = ENGINES[engine](seen)
     table = Table(domain, fitted.values, backend)
 
     def draw() -> NDArray[np.float64]:
-        if told is None or sampling is None:
-            return bootstrap(observations, table, engine, replicates)
-        return refitted(observations, domain, engine, _drawn_by_cluster(told, replicates))
+        if sampling is None:
+            return bootstrap(seen, table, engine, replicates)
+        return refitted(seen, engine, _drawn_by_cluster(told, replicates))
 
     warning = (
         f"No question covers {listed(domain)} together: this is what the tables that were asked imply under the "
         f"engine's assumption. Errors ({replicates} bootstrap replicates) do not include that assumption's own."
     )
     warned = [warning]
-    if engine != "product" and product_is_nearer(observations, domain):
+    if engine != "product" and product_is_nearer(seen):
         warned.append(
             'The reports show less dependence than noise: the product of marginals (method="product") is expected to '
             "be nearer to the truth."
         )
-    n = sum(o.n for o in observations)
+    n = sum(o.n for o in seen.observations)
     dispersion = Replicates((), domain, "super", draw, np.inf if sampling is None else sampling.df)
     reason = f"no question covers the table; {what}"
     reason += "" if sampling is None else f"; {sampling.words}".replace("linearization", "Rao and Wu's bootstrap")
@@ -264,8 +254,8 @@ def _drawn_by_cluster(told: Evidence, replicates: int) -> list[NDArray[np.float6
     every = np.concatenate([counts for _, counts in parts], axis=1)
     ends, drawn = np.cumsum(sizes)[:-1], []
     for group, mine in zip(told.groups, np.split(every, ends), strict=True):
-        fresh = [forget_blocks([recounted(group.said, y).observation()])[0].counts.ravel() for y in mine.T]
-        drawn.append(np.stack(fresh, axis=-1))
+        alone = [replace(told, groups=(Group(recounted(group.said, y), group.domain),)) for y in mine.T]
+        drawn.append(np.stack([forget_blocks(one).observations[0].counts.ravel() for one in alone], axis=-1))
     return drawn
 
 
@@ -277,7 +267,7 @@ def connected(sets: Sequence[tuple[str, ...]], domain: Domain) -> bool:
     return reached == set(domain)
 
 
-def product_is_nearer(observations: Sequence[Observation], domain: Domain) -> bool:
+def product_is_nearer(told: Evidence) -> bool:
     """Tell whether dropping all interactions is expected to cost less than the noise they are estimated with.
 
     Akaike's criterion: interactions are worth having when they raise the log-likelihood of the reports by more than
@@ -288,36 +278,32 @@ def product_is_nearer(observations: Sequence[Observation], domain: Domain) -> bo
     distance from the product of marginals and V their cells' variances, E[sum D^2] = (squared dependence) + sum V, and
     the product errs by the first, the table by the second.
     """
-    if any(holds_sets(o.channel) for o in observations):
-        return _distance_is_noise(observations, domain)
-    alone = [(name,) for name in domain]
-    apart = fit_loglinear(observations, domain, sets=alone)
-    rise = float(fit_loglinear(observations, domain).loglik[0] - apart.loglik[0])
-    drawn = draw_reports(observations, apart.table, _MEASURED, Seeded(0))
-    with_noise = fit_loglinear(observations, domain, counts=drawn, gap=_ROUGHLY).loglik
-    free = 2 * float((with_noise - fit_loglinear(observations, domain, sets=alone, counts=drawn).loglik).mean())
+    if has_sets(told):
+        return _distance_is_noise(told)
+    alone = [(name,) for name in told.asked]
+    apart = fit_loglinear(told, sets=alone)
+    rise = float(fit_loglinear(told).loglik[0] - apart.loglik[0])
+    drawn = draw_reports(told, apart.table, _MEASURED, Seeded(0))
+    with_noise = fit_loglinear(told, counts=drawn, gap=_ROUGHLY).loglik
+    free = 2 * float((with_noise - fit_loglinear(told, sets=alone, counts=drawn).loglik).mean())
     return rise < free
 
 
-def _distance_is_noise(observations: Sequence[Observation], domain: Domain) -> bool:
+def _distance_is_noise(told: Evidence) -> bool:
     distance = noise = 0.0
-    for names in (names for names in generators(observations, domain) if len(names) > 1):
-        part = domain.project(names)
-        samples = covering(observations, part)
-        one_way = [Table(domain.project(name), invert(covering(observations, domain.project(name)))) for name in names]
-        apart = product(one_way).project(names)
-        distance += float(((invert(samples) - apart.values) ** 2).sum())
-        noise += float(Dispersion(samples, part).variances.sum())
+    for names in (names for names in generators(told) if len(names) > 1):
+        whole, parts = pooled_inverse(told, told.asked.project(names)), [told.asked.project(name) for name in names]
+        apart = product([Table(part, pooled_inverse(told, part).estimate) for part in parts]).project(names)
+        distance += float(((whole.estimate - apart.values) ** 2).sum())
+        noise += float(whole.variances.sum())
     return distance < 2 * noise
 
 
-def draw_reports(
-    observations: Sequence[Observation], table: Table, replicates: int, source: Source
-) -> list[NDArray[np.float64]]:
-    """Counts of reports drawn anew from a table through the observations' channels, replicates last."""
+def draw_reports(told: Evidence, table: Table, replicates: int, source: Source) -> list[NDArray[np.float64]]:
+    """Counts of reports drawn anew from a table through their channels, replicates last."""
     rng = source.stream().generator()
     drawn = []
-    for o in observations:
+    for o in told.observations:
         own = _through(o, table).reshape(o.channel.input_shape)
         drawn.append(o.channel.draw(own, o.n, rng, replicates).reshape(o.channel.outputs, replicates))
     return drawn
@@ -340,24 +326,21 @@ def _through(o: Observation, table: Table) -> NDArray[np.float64]:
 
 
 def bootstrap(
-    observations: Sequence[Observation], table: Table, engine: str, replicates: int, source: Source | None = None
+    told: Evidence, table: Table, engine: str, replicates: int, source: Source | None = None
 ) -> NDArray[np.float64]:
     """Tables fitted to reports drawn anew from a fitted one. From a fixed seed: the same data give the same errors."""
-    drawn = draw_reports(observations, table, replicates, source or Seeded(0))
-    return refitted(observations, table.domain, engine, drawn)
+    return refitted(told, engine, draw_reports(told, table, replicates, source or Seeded(0)))
 
 
-def refitted(
-    observations: Sequence[Observation], domain: Domain, engine: str, drawn: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def refitted(told: Evidence, engine: str, drawn: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Tables that an engine fits to other counts of the same reports, replicates last."""
     if engine == "loglinear":
-        return fit_loglinear(observations, domain, counts=list(drawn), gap=_ROUGHLY).tables
+        return fit_loglinear(told, counts=list(drawn), gap=_ROUGHLY).tables
     again = []
     for i in range(drawn[0].shape[-1]):
         fresh = [
             Observation(o.domain, o.channel, c[:, i].reshape(o.channel.output_shape), population=o.population)
-            for o, c in zip(observations, drawn, strict=True)
+            for o, c in zip(told.observations, drawn, strict=True)
         ]
-        again.append(ENGINES[engine](fresh, domain)[0].values)
+        again.append(ENGINES[engine](of_counts(fresh, told.asked))[0].values)
     return np.stack(again, axis=-1)

@@ -13,7 +13,6 @@ from deniable.text import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.designs.observation import Observation
     from deniable.estimation.report_sources import Collected
     from deniable.likelihood.evidence import Evidence
 
@@ -107,11 +106,6 @@ def _not_told(evidence: Evidence, names: Sequence[str]) -> NotCoveredError:
         attributes=tuple(names),
         asked=True,
     )
-
-
-def whole_of(evidence: Evidence) -> list[Observation]:
-    """The counts of reports that speak of all asked attributes."""
-    return [group.said.observation() for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
 
 
 def own_channels(evidence: Evidence) -> bool:

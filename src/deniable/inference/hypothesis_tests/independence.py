@@ -42,7 +42,6 @@ from deniable.inference.hypothesis_tests.choose_test import (
     own_channels,
     refuse_to_test_pairs,
     tells,
-    whole_of,
 )
 from deniable.inference.hypothesis_tests.likelihood_ratio import (
     LikelihoodRatio,
@@ -134,7 +133,7 @@ def all_tested(pairs: Sequence[Evidence], method: str, replicates: int, source: 
         chosen = chosen_test(method, evidence)
         if chosen == "two_step":
             drawn = source or data_source([evidence])
-            alone = two_step(whole_of(evidence), evidence.asked.names, replicates=replicates, source=drawn)
+            alone = two_step(evidence, replicates=replicates, source=drawn)
             found[place] = replace(alone, notes=(*alone.notes, used_whole(evidence)))
         elif chosen in ("pearson", "wald"):
             found[place] = (pearson if chosen == "pearson" else wald)(evidence)

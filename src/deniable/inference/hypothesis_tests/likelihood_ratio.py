@@ -320,7 +320,7 @@ def interaction_ratio(evidence: Evidence, a: str, b: str) -> tuple[LikelihoodRat
     The likelihood ratio, and how many parameters more H1 has.
     """
     whole = evidence.domain
-    asked = generators([group.said.observation() for group in evidence.groups], whole)
+    asked = generators(evidence, whole)
     split = {tuple(n for n in names if n != left) for names in asked for left in (a, b) if {a, b} <= set(names)}
     kept = split | {names for names in asked if not {a, b} <= set(names)}
     without = sorted((s for s in kept if s and not any(set(s) < set(t) for t in kept)), key=whole.axes)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.core.results import TestResult
 from deniable.errors import InvalidTestError, TooFewReportsError
-from deniable.estimation.estimator import estimate
+from deniable.estimation.inversion import only_covering, unbiased_core
 from deniable.estimation.notes.denominators import used, used_whole
 from deniable.inference.attribute_pairs import residual_jacobian
-from deniable.inference.hypothesis_tests.choose_test import REFUSED, own_channels, whole_of
+from deniable.inference.hypothesis_tests.choose_test import REFUSED, own_channels
 from deniable.likelihood.report_likelihoods import Counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.likelihood.covariance_operator import Dispersion
     from deniable.likelihood.evidence import Evidence
 
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
@@ -65,22 +66,22 @@ def wald(evidence: Evidence) -> TestResult:
     """Wald's test, with the larger of its p-values."""
     from scipy.special import chdtrc
 
-    found = estimate(whole_of(evidence), evidence.asked.names, method="inversion")
-    w1, w0, df = wald_statistics(found)
+    inverse = unbiased_core(only_covering(evidence))
+    w1, w0, df = wald_statistics(inverse)
     statistic = min(w1, w0)  # the larger p-value
     notes = ["The larger of the p-values with the covariance under H0 and under H1."]
-    if found.n < ENOUGH * found.values.size:
+    if inverse.n < ENOUGH * evidence.asked.cells:
         notes.append(
-            f"Only {found.n} reports for {found.values.size} cells: below {ENOUGH} a cell Wald's test may not hold its "
-            f'level. Use method="lrt".'
+            f"Only {inverse.n} reports for {evidence.asked.cells} cells: below {ENOUGH} a cell Wald's test may not "
+            f'hold its level. Use method="lrt".'
         )
     told = (*notes, used_whole(evidence))
     return TestResult(statistic, float(chdtrc(df, statistic)), df, "Wald on the unbiased table", told)
 
 
-def wald_statistics(found: Any) -> tuple[float, float, int]:
+def wald_statistics(inverse: Dispersion) -> tuple[float, float, int]:
     """Wald's d' V^-1 d, d_ij = pi_ij - pi_i pi_j (last row and column left out): V under H1, under H0; and the df."""
-    table = found.unbiased.values
+    table = inverse.estimate
     # Sets miss a total of one by chance: spread evenly, or the cells that are left out would carry it.
     centre = np.eye(table.size) - 1 / table.size
     table = table - (table.sum() - 1) / table.size
@@ -91,11 +92,11 @@ def wald_statistics(found: Any) -> tuple[float, float, int]:
     j = residual_jacobian(rows, columns)[keep.ravel()] @ centre
     null_rows, null_columns = _inside(rows), _inside(columns)
     j0 = residual_jacobian(null_rows, null_columns)[keep.ravel()] @ centre
-    under_h1 = j @ found.dispersion.matrix() @ j.T
-    under_h0 = j0 @ found.dispersion.at(np.outer(null_rows, null_columns)).matrix() @ j0.T
+    under_h1 = j @ inverse.matrix() @ j.T
+    under_h0 = j0 @ inverse.at(np.outer(null_rows, null_columns)).matrix() @ j0.T
     if not all(np.linalg.eigvalsh(v)[0] > _SINGULAR * np.trace(v) for v in (under_h1, under_h0)):
         raise TooFewReportsError(
-            'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=found.n
+            'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=inverse.n
         )
     w1, w0 = (float(d @ np.linalg.solve(v, d)) for v in (under_h1, under_h0))
     return w1, w0, int(keep.sum())

@@ -23,14 +23,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import TestResult
 from deniable.errors import InputError
-from deniable.estimation.estimator import observations_of
-from deniable.estimation.inversion import covering
-from deniable.estimation.report_sources import Collected, sources_of
-from deniable.likelihood.gather import among_asked
+from deniable.estimation.inversion import pooled_inverse
 from deniable.numerics.simplex import norm_sub_rows
 from deniable.text import listed
 
@@ -40,11 +36,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.likelihood.covariance_operator import Sample
+    from deniable.likelihood.evidence import Evidence
 
 
 def two_step(
-    reports: Collected,
-    attributes: Sequence[str],
+    evidence: Evidence,
     *,
     alpha: float = 0.05,
     replicates: int = 999,
@@ -54,8 +50,7 @@ def two_step(
     """Test whether two or more attributes are independent of each other, as the paper does.
 
     Args:
-        reports: what respondents sent; some question must cover the attributes.
-        attributes: two or more.
+        evidence: what reports say about two or more attributes; some question must cover them.
         alpha: the level for which the threshold is reported; the p-value does not depend on it.
         replicates: how many tables are drawn; more than 1 / alpha.
         rule_of_five: accept (p-value 1) when a cell of the step-one table is below 5.
@@ -64,20 +59,18 @@ def two_step(
     check_source(source)
     if not 0 < alpha < 1 or replicates <= 1 / alpha:
         raise InputError(f"the threshold at {alpha:g} needs more than {1 / alpha:.0f} replicates, not {replicates}")
-    names = list(attributes)
+    names = evidence.asked.names
     if len(names) < 2:
         raise InputError("independence is between two or more attributes")
-    observations = observations_of([among_asked(source, names) for source in sources_of(reports)], names)
-    known = {v.name: v for o in observations for v in o.domain.values()}
-    samples = covering(observations, Domain([known[name] for name in names]))
+    inverse = pooled_inverse(evidence)
+    samples = inverse.samples
     if not all(sample.is_direct for sample in samples):
         raise InputError(
             f"some question asks more than {listed(names)}, through a channel that has no form of its own for them; "
             f"test all attributes of that question together"
         )
-    shape, n = samples[0].domain.shape, sum(sample.observation.n for sample in samples)
-    observed = np.sum([sample.weight * sample.estimate for sample in samples], axis=0)
-    x = norm_sub_rows(observed.reshape(1, -1) * n, total=n)
+    shape, n = inverse.domain.shape, inverse.n
+    x = norm_sub_rows(inverse.estimate.reshape(1, -1) * n, total=n)
     fitted = independent_rows(x.reshape(-1, *shape)).reshape(1, -1)
     statistic = float(pearson(x, fitted)[0])
     drawn = null_tables(samples, (fitted / n).reshape(shape), replicates, source) * n

@@ -12,7 +12,7 @@ from deniable.estimation.several_sources import Averaged
 from deniable.inference.measures.profile_likelihood import evidence_of
 from deniable.inference.monte_carlo import checked, generator_of
 from deniable.likelihood.em import fit
-from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.evidence import inverted
 from deniable.likelihood.quasi_likelihood import countable
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def bootstrap_tables(estimate: Estimate, replicates: int, source: Source | None)
     if any(not sample.is_direct for sample in samples):
         raise InputError('method="bootstrap" needs reports about exactly the estimated attributes; use "delta"')
     domain = estimate.table.domain
-    observations = [sample.observation for sample in samples]
-    seen = countable(of_counts(observations))
+    seen = countable(inverted(estimate.dispersion))
     rng = generator_of([seen], source)
     truth = fit(seen, gap=_GAP).pi
     if estimate.method == "inversion" or isinstance(estimate.dispersion, Averaged):

@@ -11,7 +11,7 @@ from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.em import fit
-from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.evidence import inverted
 from deniable.likelihood.hypothesis_models import OddsRatio
 from deniable.likelihood.quasi_likelihood import countable
 
@@ -33,9 +33,7 @@ _ROUNDS = 7  # each narrows a bracket sixteenfold: 16 / 16^7 = 6e-8
 
 def evidence_of(estimate: Estimate) -> Evidence:
     """What the reports behind an estimate say; of those that cover the table, where others were not pooled."""
-    if estimate.pooled is not None:
-        return estimate.pooled.evidence
-    return of_counts([sample.observation for sample in estimate.dispersion.samples], estimate.table.domain)
+    return inverted(estimate.dispersion) if estimate.pooled is None else estimate.pooled.evidence
 
 
 def odds_ratio_interval(evidence: Evidence, rows: tuple[int, int], columns: tuple[int, int]) -> Profile:
