@@ -75,10 +75,11 @@ def test_every_verdict_is_the_one_that_was_computed(row):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_every_part_that_a_reader_of_the_paper_looks_for(page):
     headings = re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings == [
+    wanted = [
         *("What it proposes", "Symbols", "Equations, theorems and algorithms", "Tables and figures"),
         *("On your own data", "What to use instead, today"),
     ]
+    assert [heading for heading in headings if heading in wanted] == wanted
     text = page.read_text(encoding="utf-8")
     assert "errata.md" in text
     assert "reproduction.md" in text
