@@ -50,6 +50,7 @@ def every_design(domain, respondents, block_size=1000, epsilon=None):
         "clusters": dn.Clusters(domain, [["a", "c"], others], spend("clusters")),
         "views": dn.Views(domain, 2, spend("views")),
         "sampled": dn.Sampled(domain, spend("sampled")),
+        "tables": dn.Tables(domain, [["a", "c"], *([name] for name in others)], spend("tables")),
         "blocks": dn.Blocks(domain, 2, spend("blocks"), block_size=block_size),
         **{
             f"blocks, all of {size}": dn.Blocks(

@@ -41,6 +41,7 @@ from deniable.designs.kinds.independent import Independent as Independent
 from deniable.designs.kinds.joint import Joint as Joint
 from deniable.designs.kinds.optimal import Optimal as Optimal
 from deniable.designs.kinds.sampled import Sampled as Sampled
+from deniable.designs.kinds.tables import Tables as Tables
 from deniable.designs.kinds.views import Views as Views
 from deniable.designs.observation import Observation as Observation
 from deniable.designs.question import Question as Question

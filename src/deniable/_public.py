@@ -56,6 +56,7 @@ NAMES = {
         "Clusters": "designs.kinds.clusters",
         "Sampled": "designs.kinds.sampled",
         "Views": "designs.kinds.views",
+        "Tables": "designs.kinds.tables",
         "Blocks": "extensions.designs.blocks",
         "Optimal": "designs.kinds.optimal",
         "Paired": "extensions.designs.paired",

@@ -189,7 +189,7 @@ CASES = [
     (nothing, ("randomize", "in/people.parquet", *TO[:3], "40", *TO[4:]), 4, "or choose another --design"),
     (nothing, ("randomize", "in/people.parquet", *TO[:-1], "out.csv"), 3, "a .parquet file, not to 'out.csv'"),
     (nothing, ("randomize", "in/people.parquet", *TO, "--design", "oracle"), 2, "'oracle' is not one of"),
-    (nothing, ("randomize", "in/people.parquet", *TO, "--design", "clusters"), 3, "name the clusters"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--design", "clusters"), 3, "needs --cluster: The attributes"),
     (nothing, ("randomize", "in/people.parquet", *TO, "--cluster", "sex,age"), 3, "belongs to --design clusters"),
     (nothing, ("randomize", "in/people.parquet", *TO, "--seed", "1"), 2, "No such option"),
     (latin1_domain, ("plan", "d.toml", "--epsilon", "1", "--n", "9"), 3, "d.toml is not a TOML file"),

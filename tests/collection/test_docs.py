@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from deniable.designs.registry import DESIGNS
 from deniable.device.protocol import messages
 from deniable.device.protocol.form import AROUND
 from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.surveys import schema
-from deniable.surveys.designs import KINDS
 from deniable.surveys.translations import PHRASES
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 
-@pytest.mark.parametrize("entry", [schema.SurveyEntry, schema.PublicEntry, schema.DesignEntry])
+@pytest.mark.parametrize("entry", [schema.SurveyEntry, schema.PublicEntry])
 def test_every_key_of_the_survey_file_is_explained(entry):
     page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
     assert not [key for key in entry.__struct_fields__ if f"`{key}`" not in page and f"[{key}]" not in page]
@@ -25,7 +25,10 @@ def test_every_key_of_the_survey_file_is_explained(entry):
 
 def test_every_design_and_text_is_explained():
     page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
-    assert not [kind for kind in KINDS if f'`"{kind}"`' not in page]
+    served = [kind for kind in DESIGNS if DESIGNS[kind].is_served]
+    assert not [kind for kind in served if f'`"{kind}"`' not in page]
+    keys = {key for kind in served for key in DESIGNS[kind].Options.__struct_fields__}
+    assert not [key for key in keys if f"`{key}`" not in page]
     assert not [name for name in [*AROUND, *PHRASES] if f"`{name}`" not in page]
 
 

@@ -21,13 +21,11 @@ from deniable.channels.channel import Channel
 from deniable.channels.registry import channel_kinds
 from deniable.designs.design import Design
 from deniable.designs.registry import DESIGNS
+from deniable.designs.request import Options
 from deniable.device.channels import KINDS
 from deniable.device.channels.channel_kind import Kind, SetKind
 from deniable.device.protocol.messages import KindName
-from deniable.planning import candidates
-from deniable.surveys import designs as survey_designs
 from deniable.surveys.questions import QUESTIONS
-from deniable.surveys.schema import DesignEntry
 
 TESTS = Path(__file__).parent.parent
 STATIC = TESTS.parent / "src" / "deniable" / "web" / "static"
@@ -49,10 +47,6 @@ def import_all(*packages):
     for package in packages:
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(each.name)
-
-
-def modules_of(package):
-    return {each.name for each in pkgutil.iter_modules(package.__path__)}
 
 
 def named_in(folder):
@@ -119,28 +113,17 @@ def test_every_design_is_read_by_its_kind():
     assert ours == {DESIGNS[kind] for kind in DESIGNS}
 
 
-def test_every_design_is_served_planned_and_asked_for_or_said_not_to_be():
-    served = {Design.kind, *DESIGNS} - {"paired_items"}  # which the server would read as one person's
-    # A survey file's tables, and a plan's, are plain questions and ballots.
-    asked_for = {*survey_designs.KINDS}
-    assert asked_for == served - {"design"} | {"tables"}
-    files = {name.removesuffix("_options") for name in modules_of(survey_designs) - {"wish"}}
-    assert asked_for - files == {"blocks", "paired"}  # which stand with their extensions
-    planned = {name.partition(",")[0] for name in candidates.HOMES}
-    assert planned == asked_for - {"blocks"}  # which is never better
-    assert planned - {name.removesuffix("_candidate") for name in modules_of(candidates) - {"purpose"}} == {"paired"}
+@pytest.mark.parametrize("kind", sorted(DESIGNS))
+def test_every_design_says_how_it_is_asked_for(kind):
+    design = DESIGNS[kind]
+    assert "make" in vars(design)
+    assert issubclass(design.Options, Options)
+    assert all(design.Options.described().values()), "an option says nothing of itself"
 
 
-@pytest.mark.parametrize("kind", survey_designs.KINDS)
-def test_a_design_of_a_survey_file_takes_keys_that_there_are_and_is_made(kind):
-    home = survey_designs.design_kind(kind)
-    assert {*home.KEYS} <= {*DesignEntry.__struct_fields__} - {"kind"}
-    assert callable(home.make)
-
-
-def test_every_key_of_a_design_in_a_survey_file_is_taken_by_some_kind():
-    taken = {key for kind in survey_designs.KINDS for key in survey_designs.design_kind(kind).KEYS}
-    assert taken | {"kind"} == {*DesignEntry.__struct_fields__}
+def test_every_design_is_planned_or_said_not_to_be():
+    never_better = {"blocks", "paired_items"}  # than views, than answers that are disguised by themselves
+    assert {kind for kind in DESIGNS if "propose" not in vars(DESIGNS[kind])} == never_better
 
 
 @pytest.mark.parametrize("kind", [Design.kind, *DESIGNS, *QUESTIONS])

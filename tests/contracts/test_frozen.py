@@ -157,6 +157,7 @@ DESIGNS = {
     "Joint": lambda: dn.Joint(DOMAIN, 2.0),
     "Clusters": lambda: dn.Clusters(DOMAIN, [["a", "c"], ["b"]], 2.0),
     "Sampled": lambda: dn.Sampled(DOMAIN, 2.0),
+    "Tables": lambda: dn.Tables(DOMAIN, [list(DOMAIN)[:2]], 2.0),
     "Optimal": lambda: dn.Optimal(DOMAIN, [["a", "b"], "mean(b) weight 2"], 2.0),
     "Views": lambda: dn.Views(DOMAIN, 2, 2.0),
     "Blocks": lambda: dn.Blocks(DOMAIN, 2, 2.0, block_size=20),

@@ -114,7 +114,7 @@ def test_questions_that_gain_nothing_are_left_out_at_next_to_no_cost(monkeypatch
     domain = network("survey").domain
     pairs = list(combinations(domain.names, 2))
     few = dn.Optimal(domain, pairs, 2.0)
-    monkeypatch.setattr("deniable.designs.kinds.optimal._RARE", ())
+    monkeypatch.setattr("deniable.designs.search_questions._RARE", ())
     every = dn.Optimal(domain, pairs, 2.0)
     assert few.loss <= every.loss * 1.0001
     assert len(few.ballots) < len(every.ballots) / 2

@@ -118,7 +118,7 @@ def test_a_survey_file_carries_the_integers_and_solves_nothing(monkeypatch):
     first = parse_survey(text).design
     carried = f"{text}made = '{first.canonical().decode()}'\n"
     monkeypatch.setattr("deniable.optimal.optimal_channel.solution", None)  # whoever solves falls
-    monkeypatch.setattr("deniable.designs.kinds.optimal._balanced", None)
+    monkeypatch.setattr("deniable.designs.search_questions._balanced", None)
     again = parse_survey(carried).design
     assert again.id == first.id
     assert str(again.describe()) == str(first.describe())

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.designs.registry import DESIGNS
 from deniable.errors import DesignError, InputError, UnknownAttributeError
 from deniable.likelihood.efficient_estimate import efficient_from
 from deniable.planning.expected_reports import expected_evidence
-from deniable.planning.forecast import CANDIDATES, candidate, plan
+from deniable.planning.forecast import plan
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
 TRUTH = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(24, 3.0)))
@@ -25,7 +26,11 @@ def test_every_candidate_spends_the_same_epsilon_and_the_best_comes_first():
     forecast = without_a_truth()
     names = [c.name for c in forecast.candidates]
     plain = [name for name in names if not name.endswith(", least variance")]
-    assert set(plain) == set(CANDIDATES) - {"paired"}  # which speaks of one attribute at a time
+    proposing = {kind for kind in DESIGNS if "propose" in vars(DESIGNS[kind])}
+    assert {name.partition(",")[0] for name in plain} == proposing - {
+        "paired"
+    }  # which speaks of one attribute at a time
+    assert {c.kind for c in forecast.candidates} == proposing - {"paired"}
     assert {name.removesuffix(", least variance") for name in names} == set(plain)
     assert all(0.99 <= c.design.epsilon <= 1.0 for c in forecast.candidates)
     covering = [c for c in forecast.candidates if c.covers_all]
@@ -86,7 +91,7 @@ def test_pairs_are_proposed_at_the_true_epsilon_where_they_gain_nothing(shares, 
 
 
 def test_no_coins_of_a_pair_are_better_at_the_same_true_epsilon():
-    """Every correlation, by the formula of the variance; why stands at `planning.candidates`."""
+    """Every correlation, by the formula of the variance; why stands at `Paired.propose`."""
     for epsilon in (0.1, 1.0, 3.0, 6.0):
         most = 1 / (1 + np.exp(-epsilon))
         d = np.linspace(0, most - 0.5, 50, endpoint=False)[1:, None]
@@ -148,8 +153,8 @@ def test_forecast_errors_of_pairs_are_what_simulation_shows():
 
 
 def test_a_plan_of_paired_respondents_alone_is_none(monkeypatch):
-    monkeypatch.setattr("deniable.planning.forecast.CANDIDATES", {"paired": CANDIDATES["paired"]})
-    with pytest.raises(DesignError, match="no registered design"):
+    monkeypatch.setattr("deniable.planning.forecast.DESIGNS", {"paired": DESIGNS["paired"]})
+    with pytest.raises(DesignError, match="no kind of design"):
         plan({"x": [0, 1]}, 1.0, ["x"], 1000)
 
 
@@ -161,18 +166,14 @@ def test_other_sizes_and_epsilons():
     assert forecast.at(epsilon=2.0).candidates[0].std_error[0] < forecast.candidates[0].std_error[0]
 
 
-def test_the_registry_takes_more():
-    @candidate("ours")
-    def _ours(wanted):
-        return dn.Joint(wanted.domain.project(["a", "b"]), wanted.epsilon)
-
-    try:
-        forecast = plan(DOMAIN.project(["a", "b", "c"]), 1.0, [["a", "b"], ["c"]], 1000)
-        ours = next(c for c in forecast.candidates if c.name == "ours")
-        assert np.isnan(ours.std_error[1])
-        assert not ours.covers_all
-    finally:
-        del CANDIDATES["ours"]
+def test_a_design_that_tells_too_little_comes_behind():
+    domain = DOMAIN.project(["a", "b", "c"])
+    ours = dn.Joint(domain.project(["a", "b"]), 1.0)
+    forecast = plan(domain, 1.0, [["a", "b"], ["c"]], 1000, also={"ours": ours})
+    found = next(c for c in forecast.candidates if c.name == "ours")
+    assert np.isnan(found.std_error[1])
+    assert not found.covers_all
+    assert (found.kind, found.options) == (None, None)
 
 
 def test_forecasts_show_themselves():
@@ -245,7 +246,7 @@ def test_without_a_number_of_respondents_the_worst_share_is_within_five_points()
         plan({"mood": [1, 2, 3]}, 1.0, "mean(mood)")
 
 
-@pytest.mark.parametrize("name", ["optimal", "tables, least variance", "independent", "joint", "views, all answers"])
+@pytest.mark.parametrize("name", ["optimal", "tables, least variance", "independent", "joint", "views, one answer"])
 def test_closed_forms_are_what_the_evidence_gives(name, monkeypatch):
     domain = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1, 2, 3]})
     wanted = ["a", ["a", "b"], dn.Wanted.table("c", "b", weight=2)]

@@ -20,11 +20,11 @@ from deniable.channels.two_level_krr import TwoLevelKRR
 from deniable.cli.new import example_text
 from deniable.collection.survey_messages import design_body
 from deniable.core.bins import bin_names
+from deniable.designs.registry import DESIGNS
 from deniable.device.protocol.messages import Panel, design_id
 from deniable.device.verify import verify
 from deniable.errors import SurveyError
 from deniable.optimal.optimal_channel import OptimalChannel
-from deniable.surveys.designs import KINDS
 from deniable.surveys.questions.number import bin_of
 from deniable.surveys.survey import parse_survey, read_survey
 from deniable.surveys.translations import PHRASES
@@ -183,7 +183,7 @@ def test_a_panel_that_cannot_be_kept_is_refused_with_the_way_out(path, text, way
     assert way_out in caught.value.message
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("kind", sorted(kind for kind in DESIGNS if DESIGNS[kind].is_served))
 def test_every_kind_of_design_can_be_asked_for(kind):
     tail = f'[design]\nkind = "{kind}"\n' + NEEDED.get(kind, "")
     survey = parse_survey(minimal(tail=tail))
@@ -256,7 +256,7 @@ BAD = {
     "questions[1].name": [minimal().replace('"sleep"', '"smokes"'), minimal().replace('"sleep"', '"a b"')],
     "tables[0]": [minimal(keys='tables = [["smokes", "nothing"]]'), minimal(keys='tables = [["smokes", "smokes"]]')],
     "tables[1]": [minimal(keys='tables = [["smokes"], ["smokes", "sleep"]]', tail='[design]\nkind = "sampled"')],
-    "design.kind": [minimal(tail='[design]\nkind = "psychic"')],
+    "design.kind": [minimal(tail=f'[design]\nkind = "{kind}"') for kind in ("psychic", "paired_items")],
     "design.channel": [
         minimal(tail='[design]\nchannel = "psychic"'),
         minimal(tail='[design]\nkind = "blocks"\nchannel = "subset"'),
@@ -267,10 +267,13 @@ BAD = {
         minimal(tail="[design]\nrespondents = 100"),
         minimal(tail='[design]\nchannel = "least_variance"\nrespondents = 0'),
     ],
-    "design.k": [minimal(tail='[design]\nkind = "joint"\nk = 2')],
+    "design.k": [
+        minimal(tail='[design]\nkind = "joint"\nk = 2'),
+        minimal(tail='[design]\nkind = "views"\nk = 9'),
+        minimal(tail='[design]\nkind = "views"\nk = "two"'),
+    ],
     "design.clusters": [minimal(tail='[design]\nkind = "clusters"')],
     "design": [
-        minimal(tail='[design]\nkind = "views"\nk = 9'),
         minimal(tail='[design]\nkind = "clusters"\nclusters = [["smokes"]]'),
     ],
     "admission": [minimal(keys='admission = "friends"')],

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from deniable.cli.terminal import FILE, as_json, console, emit, grid, laid_out, split, table_option
+from deniable.cli.asked_file import read_asked
+from deniable.cli.design_options import in_words, shares
+from deniable.cli.terminal import FILE, as_json, console, emit, grid, laid_out, split, table_option, wanted_option
 from deniable.core.summary import Summary
 from deniable.errors import DesignError, InputError
 
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
 
     from rich.table import Table as Grid
 
-    from deniable.aims.aim import Wanted
     from deniable.core.domain import Domain
     from deniable.designs.design import Design
     from deniable.planning.forecast import Forecast
@@ -46,12 +49,7 @@ _OTHER_COLUMNS, _BRIEF_COLUMNS = 66, 46  # characters that the columns beside th
 @table_option(
     "Attributes whose joint table is wanted. Repeatable; else what a survey wants, or every share and every pair."
 )
-@click.option(
-    "--wanted",
-    "numbers",
-    multiple=True,
-    help='Another wanted number, such as "mean(age)", "cdf(age)" or "association(sex, income) weight 2". Repeatable.',
-)
+@wanted_option
 @click.option(
     "--guess",
     "guesses",
@@ -94,65 +92,60 @@ def command(
     """  # noqa: D301 - click wants the character itself
     from deniable.planning.forecast import plan
 
-    known, promised, named, own, guessed = _read(asked)
-    guess = _guess(guesses) or guessed
-    wanted = [*(split(table) for table in tables), *numbers] or named
-    epsilon = promised if epsilon is None else epsilon
-    if epsilon is None:
+    found = read_asked(asked)
+    survey, wanted = found.survey, [*map(split, tables), *numbers]
+    own = None if survey is None else survey.design
+    guess = shares(guesses) or (None if survey is None else survey.guess) or None
+    if epsilon is None and survey is None:
         raise InputError(f"{asked} lists categories and no epsilon: say it, as --epsilon 2")
+    promised = survey.epsilon if epsilon is None and survey is not None else epsilon
+    assert promised is not None
     if error is not None and not error > 0:
         raise InputError(f"a wanted standard error is above 0, not {error:g}")
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
-    if output is not None and promised is None:
+    if output is not None and survey is None:
         raise InputError(
             f"{asked} is no survey file, so there are no questions to write beside the design: `deniable new` writes "
             f"one to begin with, or leave -o out",
             file=str(asked),
         )
+    if output is not None and (wanted or epsilon is not None):
+        raise InputError(
+            "-o writes the survey file as it is, with another design: what is wanted of it, and its epsilon, are said "
+            "in the file itself, not by --table, --wanted or --epsilon"
+        )
     if output is not None and output.exists():
         raise InputError(f"{output} is already there; choose another name", file=str(output))
-    forecast = plan(known, epsilon, wanted, n, truth=guess, also={} if own is None or _in_blocks(own) else {OWN: own})
+    also = {} if own is None or _in_blocks(own) else {OWN: own}
+    forecast = plan(found.domain, promised, wanted or found.aims or None, n, truth=guess, also=also)
+    said = [f"--epsilon={promised!r}"] if survey is None or epsilon is not None else []
+    said += [f"--table={table}" for table in tables] + [f"--wanted={number}" for number in numbers]
+    command = _command(asked, found.domain, forecast, said)
     if output is not None:
         _write(asked, output, forecast, guess)
     if plot is not None:
         _draw(plot, forecast)
     if as_json:
         judged = None if own is None else not _in_blocks(own)
-        emit(_data(forecast, error) | {"guess": None if guess is None else dict(guess), "own_design_judged": judged})
+        told = {"guess": None if guess is None else dict(guess), "own_design_judged": judged, "command": command}
+        emit(_data(forecast, error) | told)
         return
-    _show(forecast, error, NOT_JUDGED if own is not None and _in_blocks(own) else None)
+    apart = [NOT_JUDGED] if own is not None and _in_blocks(own) else []
+    _show(forecast, error, [*apart, f"Disguise a table by it: {command}"])
 
 
 def _in_blocks(design: Design) -> bool:
     return design.served_in_blocks() is not None
 
 
-def _guess(texts: tuple[str, ...]) -> Shares | None:
-    """Shares by attribute, of texts such as "smokes=0.8,0.2"."""
-    found: dict[str, tuple[float, ...]] = {}
-    for text in texts:
-        name, _, shares = text.partition("=")
-        try:
-            found[name.strip()] = tuple(float(share) for share in shares.split(","))
-        except ValueError:
-            raise InputError(
-                f"--guess: write shares in the order of the categories, as smokes=0.8,0.2; not {text!r}"
-            ) from None
-    return found or None
-
-
-def _read(path: Path) -> tuple[Domain, float | None, Sequence[Wanted], Design | None, Shares | None]:
-    """What is asked, at which epsilon, what is wanted, by which design, and what is expected: of a file."""
-    from deniable.aims.default_aims import shares_and_pairs
-    from deniable.engines.domain_file import read_domain
-    from deniable.surveys.survey import is_survey, read_survey
-
-    if not is_survey(path):
-        domain = read_domain(path)
-        return domain, None, shares_and_pairs(domain), None, None
-    survey = read_survey(path)
-    return survey.domain, survey.epsilon, survey.aims, survey.design, survey.guess
+def _command(file: Path, known: Domain, forecast: Forecast, said: Sequence[str]) -> str:
+    """What disguises a table by the recommended design; a survey's own needs no words."""
+    best = forecast.candidates[0]
+    names = list(best.design.domain) if best.design.domain != known else []
+    words = ["deniable", "randomize", "people.parquet", f"--domain={file}", *said, *(f"--attribute={n}" for n in names)]
+    design = [] if best.kind is None or best.options is None else [in_words(best.kind, best.options)]
+    return " ".join([shlex.join(words), *design, "-o reports.parquet"])
 
 
 def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) -> None:
@@ -161,16 +154,12 @@ def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) 
 
     text = read_text(asked)
     best = next(one for one in forecast.candidates if not one.is_paired)
-    name, _, rest = best.name.partition(", ")
-    more: dict[str, Any] = {"answer": rest.split()[0]} if name == "views" else {}
-    more |= {"clusters": [question.attributes for question in best.design.questions]} if name == "clusters" else {}
-    more |= {"k": len(best.design.questions[0].attributes)} if name == "views" else {}
-    channel = "least_variance" if rest.endswith("least variance") else None
-    more |= {"respondents": forecast.n} if channel is not None or name == "optimal" else {}
-    more |= {"guess": dict(guess)} if guess is not None and name == "optimal" else {}
-    # Its integers: solved again by other libraries, it might be another design.
-    more |= {"made": best.design.canonical().decode()} if name == "optimal" else {}
-    made = text if best.name == OWN else with_design(text, name, channel, **more)
+    made = text
+    if best.kind is not None and best.options is not None:
+        more = {}
+        if "made" in best.options.__struct_fields__:  # solved again by other libraries, it might be another design
+            more = {"made": best.design.canonical().decode(), "guess": None if guess is None else dict(guess)}
+        made = with_design(text, best.kind, msgspec.structs.replace(best.options, **more))
     if parse_survey(made).design != best.design:
         raise InputError(f"the design {best.name!r} cannot be written into a survey file")
     output.write_text(made if made.endswith("\n") else made + "\n", encoding="utf-8")
@@ -188,7 +177,7 @@ def _needed(forecast: Forecast, error: float) -> list[int | None]:
     ]
 
 
-def _show(forecast: Forecast, error: float | None, apart: str | None) -> None:
+def _show(forecast: Forecast, error: float | None, more: Sequence[str]) -> None:
     out = console()
     names = list(forecast.errors([]))
     # Many tables do not fit beside each other: they are then numbered in the headings, and named below.
@@ -202,8 +191,10 @@ def _show(forecast: Forecast, error: float | None, apart: str | None) -> None:
     out.print(laid_out(Summary(columns)))
     if numbered:
         out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)
-    for note in (*forecast.notes(), *([] if apart is None else [apart])):
+    for note in forecast.notes():
         out.print(note, markup=False)
+    for note in more:
+        out.print(note, markup=False, soft_wrap=True)
     if error is not None:
         for name, (wanted, needed) in _grouped(forecast, error).items():
             told = "no design covers it" if needed is None else f"{needed} respondents"
@@ -279,6 +270,8 @@ def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
                 "worst_share": None if math.isnan(one.worst_share) else one.worst_share,
                 "times_the_best": None if math.isnan(forecast.times(one)) else forecast.times(one),
                 "design": one.design.id,
+                "kind": one.kind,
+                "options": None if one.options is None else msgspec.to_builtins(one.options),
             }
             for one in forecast.candidates
         ],

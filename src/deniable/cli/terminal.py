@@ -196,6 +196,14 @@ def table_option(text: str) -> Callable[[Any], Any]:
     return click.option("--table", "tables", multiple=True, metavar="A,B", help=text)
 
 
+wanted_option = click.option(
+    "--wanted",
+    "numbers",
+    multiple=True,
+    help='Another wanted number, such as "mean(age)", "cdf(age)" or "association(sex, income) weight 2". Repeatable.',
+)
+
+
 def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Colours go to a terminal only, and numbers are not painted."""
     return Console(highlight=False, stderr=stderr, quiet=quiet)

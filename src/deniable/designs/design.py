@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 import numpy as np
@@ -31,10 +31,11 @@ from deniable.designs.marginal_channel import Telling, Told
 from deniable.designs.question import Question
 from deniable.designs.reports.reports import Reports
 from deniable.designs.reports.tallies import Tallies, drawn_observation
-from deniable.device.epsilon import compose, epsilon_of
+from deniable.designs.request import Options
+from deniable.device.epsilon import compose, epsilon_of, exp_below
 from deniable.device.privacy_statement import Statement, told_in_part
 from deniable.errors import DesignError, InputError
-from deniable.files.reserved_columns import refuse_taken, without_nan
+from deniable.files.reserved_columns import public_columns
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.privacy.shuffle import Amplified, amplified
 from deniable.text import counted, listed
@@ -43,13 +44,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    import narwhals as nw
-    from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
     from deniable.core.data_frames import People
     from deniable.core.domain import Category
     from deniable.designs.observation import Observation
+    from deniable.designs.request import Proposal, Request
 
 FORMAT = 2  # the version of a design's canonical form; one whose ballots are equally likely is written as version 1
 MOST_REPORTS = 1 << 53  # numbers that JSON, SPSS and Stata all hold exactly
@@ -65,6 +65,9 @@ class Design(Frozen):
     is_shuffled = True  # whether reports stay the same in whatever order they came
     one_by_one = True  # whether every respondent can be disguised without looking at the others
     is_chosen = False  # whether its questions were chosen for what is wanted, and may be those of another design
+    is_served = True  # whether respondents' own devices can answer it
+    is_repeatable = True  # whether its questions may go through channels with a second level, as a panel's do
+    Options: ClassVar[type[Options]] = Options  # what it takes beside a request
 
     domain: Domain
     questions: tuple[Question, ...]
@@ -128,6 +131,16 @@ class Design(Frozen):
         return made
 
     @classmethod
+    def make(cls, request: Request, options: Any) -> Design:  # noqa: ARG003 - what the kinds have
+        """Make what a survey file, a command or a plan asks for; an error about an option names it as `option`."""
+        raise DesignError(f"a design of kind {cls.kind!r} is made of its questions and ballots, and not of options")
+
+    @classmethod
+    def propose(cls, request: Request) -> Iterable[Proposal]:  # noqa: ARG003 - what the kinds have
+        """What a plan compares with other designs; of proposals with the same label, the first that can be made."""
+        return ()
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Design:
         """Make the design that `to_dict` wrote: questions and ballots, and nothing else."""
         questions = [Question(tuple(q["attributes"]), channel_from_dict(q["channel"])) for q in data["questions"]]
@@ -152,6 +165,10 @@ class Design(Frozen):
     def epsilon(self) -> float:
         """The respondent's total: ln(ratio), rounded up."""
         return epsilon_of(self.ratio)
+
+    def keeps(self, epsilon: float) -> bool:
+        """Tell whether it spends no more than epsilon."""
+        return self.ratio <= exp_below(epsilon)
 
     def describe(self, *, published: int | None = None, delta: float | None = None) -> Statement:
         """Say in words what a respondent is asked and what the whole report can tell about them.
@@ -424,18 +441,6 @@ class Design(Frozen):
             return np.column_stack([ballots, answers])
 
         return len(records), run
-
-
-def public_columns(frame: IntoDataFrame, keep: Sequence[str], design: Design) -> nw.DataFrame[Any] | None:
-    """Take the public columns out of a frame, refusing to publish an attribute that is to be disguised."""
-    import narwhals as nw
-
-    refuse_taken(keep, design, collected=False)
-    known = nw.from_native(frame, eager_only=True)
-    absent = [name for name in keep if name not in known.columns]
-    if absent:
-        raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
-    return without_nan(known.select(*dict.fromkeys(keep))) if keep else None
 
 
 def domain_of(data: Mapping[str, Any]) -> Domain:

@@ -10,7 +10,7 @@ others, cannot slip through.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,6 +21,9 @@ from deniable.device.protocol.messages import VERSION
 from deniable.errors import DeniableError, DesignError, InputError
 from deniable.files.header import unaltered
 from deniable.text import listed
+
+if TYPE_CHECKING:
+    from deniable.core.domain import Domain
 
 # The kinds of design: whoever puts a file into one of these folders has added one.
 _HOMES = "deniable.designs.kinds", f"{EXTENSIONS}.designs", EXTENSIONS
@@ -98,3 +101,14 @@ def design_from_bytes(data: bytes | str, expected: str | None = None) -> Design:
     except InputError as error:
         raise DesignError(f"this is not a design: {error}") from None
     return design_from_dict(fields)
+
+
+def differs(read: Design, kind: str, domain: Domain, epsilon: float) -> str | None:
+    """What a design that was read has that another was to have otherwise; None: nothing."""
+    if read.kind != kind:
+        return f"is of kind {read.kind!r}"
+    if read.domain != domain:
+        return "asks about other attributes or categories"
+    if not read.keeps(epsilon):
+        return f"spends epsilon {read.epsilon:.6g}, more than {epsilon:g}"
+    return None

@@ -11,29 +11,16 @@ from typing import TYPE_CHECKING
 
 from deniable.designs.distance_to_best import loss_of
 from deniable.designs.kinds.optimal import Optimal
-from deniable.designs.registry import design_from_bytes
-from deniable.device.epsilon import exp_below
+from deniable.designs.registry import design_from_bytes, differs
 from deniable.errors import DesignError, NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable.aims.aim import Wanted
-    from deniable.core.domain import Domain
     from deniable.designs.design import Design
 
 _AS_GOOD = 1.002  # integers are within a thousandth of the best channel, and a mix within another of the best mix
-
-
-def differs(read: Design, kind: str, domain: Domain, epsilon: float) -> str | None:
-    """What a design that was read has that another was to have otherwise; None: nothing."""
-    if read.kind != kind:
-        return f"is of kind {read.kind!r}"
-    if read.domain != domain:
-        return "asks about other attributes or categories"
-    if read.ratio > exp_below(epsilon):
-        return f"spends epsilon {read.epsilon:.6g}, more than {epsilon:g}"
-    return None
 
 
 def with_integers(design: Design, text: bytes, wanted: Sequence[Wanted], epsilon: float) -> Design:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
     from deniable.channels.channel import Channel
@@ -101,6 +102,18 @@ def refuse_taken(public: Iterable[str], design: Asking, *, collected: bool = Tru
             f"are kept for the reports' own columns. Rename it",
             columns=taken,
         )
+
+
+def public_columns(frame: IntoDataFrame, keep: Sequence[str], design: Asking) -> nw.DataFrame[Any] | None:
+    """Take the public columns out of a frame, refusing to publish an attribute that is to be disguised."""
+    import narwhals as nw
+
+    refuse_taken(keep, design, collected=False)
+    known = nw.from_native(frame, eager_only=True)
+    absent = [name for name in keep if name not in known.columns]
+    if absent:
+        raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
+    return without_nan(known.select(*dict.fromkeys(keep))) if keep else None
 
 
 def origin_of_rows(counted: Mapping[str | None, int]) -> Origin:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.aims.aim import Wanted
+    from deniable.aims.assumed_truth import Population
     from deniable.designs.design import Design
     from deniable.designs.observation import Observation
-    from deniable.planning.candidates.purpose import Purpose
+    from deniable.designs.request import Request
 
 
 class Judged(NamedTuple):
@@ -59,26 +59,26 @@ _ALIKE = ("krr", "subset", "block_design")  # whose reports tell about all cells
 _NOTHING = Judged(np.array([np.nan]), 0.0, np.nan, np.nan, np.nan)
 
 
-def judged(design: Design, purpose: Purpose) -> list[Judged]:
+def judged(design: Design, request: Request) -> list[Judged]:
     """Every wanted item: at even shares, or over all populations of the guess, each with its weight."""
-    told = _told(design, purpose)
+    told = _told(design, request)
     return [
-        _closed(design, purpose, one, told) if told and one.is_table else _one(design, purpose, one)
-        for one in purpose.wanted
+        _closed(design, request, one, told) if told and one.is_table else _one(design, request, one)
+        for one in request.aims
     ]
 
 
-def _told(design: Design, purpose: Purpose) -> dict[tuple[str, ...], float] | None:
+def _told(design: Design, request: Request) -> dict[tuple[str, ...], float] | None:
     """What reports tell of every set of attributes, where that is all there is to know: closed forms follow."""
     channels = {question.channel for question in design.questions}
     small = len(design.ballots) == 1 or max(channel.inputs for channel in channels) <= EFFICIENT_CELLS
-    if purpose.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
+    if request.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
         return None
-    tables = tuple(one for one in purpose.wanted if one.is_table and set(one.attributes) <= set(design.domain))
+    tables = tuple(one for one in request.aims if one.is_table and set(one.attributes) <= set(design.domain))
     return told_of_sets(Contrasts(design.domain, tables), asked_through(design), design.chances) if tables else None
 
 
-def _closed(design: Design, purpose: Purpose, one: Wanted, told: Mapping[tuple[str, ...], float]) -> Judged:
+def _closed(design: Design, request: Request, one: Wanted, told: Mapping[tuple[str, ...], float]) -> Judged:
     """At even shares all cells of a table have the same variance, a sum over the sets inside it."""
     if not set(one.attributes) <= set(design.domain):
         return _NOTHING
@@ -88,36 +88,36 @@ def _closed(design: Design, purpose: Purpose, one: Wanted, told: Mapping[tuple[s
         return _NOTHING
     summed = sum(prod(sizes[name] - 1 for name in names) / told[names] for names in sets) / cells
     together = [set(one.attributes) <= {n for names, _ in ballot for n in names} for ballot in asked_through(design)]
-    variances = np.full(cells, summed / cells / purpose.n)
-    reports = float(purpose.n * design.chances[together].sum())
+    variances = np.full(cells, summed / cells / request.n)
+    reports = float(request.n * design.chances[together].sum())
     return Judged(variances, reports, summed / (1 - 1 / cells), 1.0, one.weight * summed)
 
 
-def _one(design: Design, purpose: Purpose, one: Wanted) -> Judged:
+def _one(design: Design, request: Request, one: Wanted) -> Judged:
     """One wanted item, from what all reports together say on average."""
-    if purpose.guess is None:
-        return _at(design, purpose, one)
-    each = [_at(design, replace(purpose, truth=population), one) for population in purpose.guess.populations]
+    if request.guess is None:
+        return _at(design, request, one, None)
+    each = [_at(design, request, one, population) for population in request.guess.populations]
     variances, *others = (
-        np.average(column, axis=0, weights=purpose.guess.weights) for column in zip(*each, strict=True)
+        np.average(column, axis=0, weights=request.guess.weights) for column in zip(*each, strict=True)
     )
     reports, cost, gain, loss = map(float, others)
     return Judged(np.asarray(variances), reports, cost, gain, loss)
 
 
-def _at(design: Design, purpose: Purpose, one: Wanted) -> Judged:
+def _at(design: Design, request: Request, one: Wanted, truth: Population | None) -> Judged:
     names = one.attributes
     try:
-        observations = expected_observations(design, purpose.truth, purpose.n, names)
+        observations = expected_observations(design, truth, request.n, names)
     except (NotCoveredError, UnknownAttributeError):
         return _NOTHING
     if design.pairs_reports:
-        return _paired(design, purpose, one, observations) if one.is_table and len(names) == 1 else _NOTHING
-    evidence, truth = expected_evidence(design, purpose.truth, purpose.n, names)
-    shares = truth.project(names).values.ravel()
+        return _paired(design, request, one, observations) if one.is_table and len(names) == 1 else _NOTHING
+    evidence, population = expected_evidence(design, truth, request.n, names)
+    shares = population.project(names).values.ravel()
     rows, own = one.rows(design.domain, shares) / np.sqrt(one.weight), one.own_rows(design.domain, shares)
     if evidence.cells <= EFFICIENT_CELLS:
-        both = expected_variances(evidence, truth.values, np.concatenate([rows, own]))
+        both = expected_variances(evidence, population.values, np.concatenate([rows, own]))
         variances = None if both is None else both[: len(rows)]
     elif one.is_table:
         # Too many cells to be pooled: those of the reports that cover the table.
@@ -128,17 +128,17 @@ def _at(design: Design, purpose: Purpose, one: Wanted) -> Judged:
     if variances is None or both is None:
         return _NOTHING
     centred = rows - (rows @ shares)[:, None]
-    direct = float((centred**2 @ shares).mean()) / purpose.n
-    loss = purpose.n * one.weight * float(np.sum(variances))
+    direct = float((centred**2 @ shares).mean()) / request.n
+    loss = request.n * one.weight * float(np.sum(variances))
     reports = float(sum(o.n for o in observations))
     return Judged(both[len(rows) :], reports, float(np.mean(variances)) / direct, 1.0, loss)
 
 
-def _paired(design: Design, purpose: Purpose, one: Wanted, observations: Sequence[Observation]) -> Judged:
+def _paired(design: Design, request: Request, one: Wanted, observations: Sequence[Observation]) -> Judged:
     """The same where coins are shared: the variance gains what pairing adds, and there is no floor."""
     found = estimate(observations, one.attributes, method="inversion")
     shares, plain = found.unbiased.values, found.dispersion.variances
-    variances = plain + design.added_variance(one.attributes[0], shares, purpose.n)
-    direct = float((shares * (1 - shares)).mean() / purpose.n)
+    variances = plain + design.added_variance(one.attributes[0], shares, request.n)
+    direct = float((shares * (1 - shares)).mean() / request.n)
     mean = float(variances.mean())
     return Judged(variances, float(found.n), mean / direct, mean / float(plain.mean()), np.nan)

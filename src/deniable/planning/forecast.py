@@ -1,12 +1,12 @@
 """`plan`: which design answers the questions best, at the same epsilon for every respondent.
 
-Candidates are in a registry (`candidates`). For each, the standard errors that the wanted numbers would have are
-computed from the channels; nothing is simulated. Designs are compared by the summed variance of all wanted numbers,
-each times its weight: that is what the floor bounds, so that it can be said how far each is from the best any design
-could do.
+Every kind of design proposes candidates (`Design.propose`). For each, the standard errors that the wanted numbers
+would have are computed from the channels; nothing is simulated. Designs are compared by the summed variance of all
+wanted numbers, each times its weight: that is what the floor bounds, so that it can be said how far each is from the
+best any design could do.
 
-Each design is judged with k-RR, and once more with the channel of least variance where that is another one (sets or
-block designs, for questions with many possible answers). Of channels whose variances are alike, the one is taken whose
+Most are judged with k-RR, and once more with the channel of least variance where that is another one (sets or block
+designs, for questions with many possible answers). Of channels whose variances are alike, the one is taken whose
 reports are counted and estimated with the least work at the planned number of respondents.
 
 Paired respondents (JRR) are a candidate too, where they can be served: at the same true epsilon, which is larger than
@@ -16,6 +16,7 @@ all others whatever their errors, and are never recommended.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, isfinite
@@ -27,22 +28,22 @@ from deniable.aims.aim import Wanted
 from deniable.aims.assumed_truth import Guess
 from deniable.aims.default_aims import in_words, shares_and_pairs
 from deniable.aims.parse import gathered
-from deniable.channels.best_channel import planned_for
 from deniable.core.domain import Domain
+from deniable.core.input_coercion import has_labels
 from deniable.core.results import frame_of, panels
 from deniable.core.summary import Shown, Summary, Written, number, share
 from deniable.designs.distance_to_best import best_floor, floor_at
+from deniable.designs.registry import DESIGNS
+from deniable.designs.request import Request
 from deniable.device.epsilon import require_number
 from deniable.device.privacy_statement import rounded_up
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
-from deniable.planning.candidates import CANDIDATES, candidate
-from deniable.planning.candidates.purpose import Purpose
 from deniable.planning.design_variances import judged
 from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
 
@@ -50,9 +51,8 @@ if TYPE_CHECKING:
     from deniable.core.domain import Category
     from deniable.core.results import Frame
     from deniable.designs.design import Design
+    from deniable.designs.request import Options
     from deniable.optimal.floor import Floor
-
-__all__ = ["CANDIDATES", "Candidate", "Forecast", "candidate", "plan"]
 
 _MOST_BALLOTS = 20_000
 _MOST_COLUMNS = 4  # of shares and pairs that nobody named
@@ -66,7 +66,7 @@ class Candidate(Frozen):
     """A design and what it would achieve.
 
     Attributes:
-        name: its name in the registry.
+        name: what it is called in a plan.
         design: the design itself.
         std_error: root mean square of the numbers' standard errors, one for each wanted item (every cell of a table
             is such a number; a mean's is in its own unit); NaN where nobody would tell it.
@@ -75,6 +75,7 @@ class Candidate(Frozen):
         gain: for paired respondents, the variance over that of the same coins unpaired, an item each; else 1.
         losses: n times the summed variance of each item's numbers (a mean's scores have range 1) times its weight.
         worst_share: the largest standard error of all shares, the cells of wanted tables; NaN where some are not told.
+        kind: the kind of design, and `options` what it was made of; None for a design of the caller's own.
     """
 
     name: str
@@ -85,6 +86,8 @@ class Candidate(Frozen):
     gain: tuple[float, ...]
     losses: tuple[float, ...]
     worst_share: float
+    kind: str | None = None
+    options: Options | None = None
 
     @property
     def loss(self) -> float:
@@ -323,13 +326,16 @@ def plan(
     for one in asked:
         one.rows(known)
     guess = None if truth is None else Guess.of(known, truth)
-    purpose = Purpose(known, epsilon, asked, int(n), guess, None if guess is None else guess.populations[0])
-    found = [_judge(name, design, purpose) for name, design in (*_designs(purpose), *(also or {}).items())]
+    needed = {name for one in asked for name in one.attributes}  # nobody is asked about others
+    inside = known.project([name for name in known if name in needed])
+    request = Request(inside, epsilon, asked, int(n), guess, _as_files_write_it(inside, truth))
+    own = [_judge(name, design, request) for name, design in (also or {}).items()]
+    found = [*_proposed(request), *own]
     if all(one.is_paired for one in found):
-        raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
-    forecast = Forecast(known, asked, tuple(found), purpose.n, epsilon, guess)
+        raise DesignError(f"no kind of design can be made for {listed(known)} at epsilon {epsilon:g}")
+    forecast = Forecast(known, asked, tuple(found), request.n, epsilon, guess)
     ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
-    return Forecast(known, asked, tuple(ranked), purpose.n, epsilon, guess)
+    return Forecast(known, asked, tuple(ranked), request.n, epsilon, guess)
 
 
 def _solved(
@@ -359,33 +365,43 @@ def _solved(
         n, tried = needed, tried + 1
 
 
-def _designs(purpose: Purpose) -> Iterator[tuple[str, Design]]:
-    """Every design that can be made, with k-RR and, where it is another one, with the channel of least variance."""
+def _as_files_write_it(asked: Domain, truth: Truth | None) -> dict[str, tuple[float, ...]] | None:
+    """Shares by attribute, in the order of the categories; None where the guess is something else."""
+    if not isinstance(truth, Mapping):
+        return None
+    given = {name: shares for name, shares in truth.items() if name in asked}
+    if any(has_labels(shares, asked[name].categories) for name, shares in given.items()):
+        return None
+    return {name: tuple(float(share) for share in shares) for name, shares in given.items()}
+
+
+def _proposed(request: Request) -> Iterator[Candidate]:
+    """Every design that some kind proposes and that can be made, each once."""
     seen: list[object] = []
-    for name, make in CANDIDATES.items():
-        plain = _made(make, purpose)
-        sharper = _made(make, replace(purpose, channel=planned_for(purpose.n)))
-        found = [(name, plain), (f"{name}, least variance", None if sharper == plain else sharper)]
-        for title, design in found:
-            if design is None:
+    for kind in DESIGNS:
+        made: dict[str, Design] = {}
+        for label, options in DESIGNS[kind].propose(request):
+            design = None if label in made else _made(kind, options, request)
+            if design is None or design in made.values():
                 continue
+            made[label] = design
             asked = (design.questions, design.ballots, design.weights)
             if not design.is_chosen or asked not in seen:  # where another is the best, it is called that
                 seen.append(asked)
-                yield title, design
+                yield replace(_judge(label, design, request), kind=kind, options=options)
 
 
-def _made(make: Callable[[Purpose], Design | None], purpose: Purpose) -> Design | None:
+def _made(kind: str, options: Options, request: Request) -> Design | None:
     try:
-        design = make(purpose)
+        design = DESIGNS[kind].make(request, options)
     except DesignError:
         return None  # it cannot be made for this domain and epsilon; the others say what can
-    return design if design is not None and len(design.ballots) <= _MOST_BALLOTS else None
+    return design if len(design.ballots) <= _MOST_BALLOTS else None
 
 
-def _judge(name: str, design: Design, purpose: Purpose) -> Candidate:
-    parts = judged(design, purpose)
-    shares = [part.worst for one, part in zip(purpose.wanted, parts, strict=True) if one.is_table]
+def _judge(name: str, design: Design, request: Request) -> Candidate:
+    parts = judged(design, request)
+    shares = [part.worst for one, part in zip(request.aims, parts, strict=True) if one.is_table]
     return Candidate(
         name,
         design,

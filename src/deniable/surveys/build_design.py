@@ -3,68 +3,84 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from deniable.aims.aim import Wanted
 from deniable.aims.default_aims import shares_and_pairs
 from deniable.designs.distance_to_best import loss_of
-from deniable.errors import DesignError, NotCoveredError, SurveyError, UnknownAttributeError
-from deniable.surveys.designs import KINDS, design_kind
-from deniable.surveys.designs.wish import Channels, Wish
+from deniable.designs.registry import DESIGNS
+from deniable.designs.request import Options, Request
+from deniable.errors import DesignError, InputError, NotCoveredError, SurveyError, UnknownAttributeError
+from deniable.surveys.parse_survey import convert
+from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from deniable.core.domain import Domain
     from deniable.designs.design import Design
-    from deniable.surveys.schema import DesignEntry, PanelEntry
+    from deniable.surveys.schema import PanelEntry
 
-# Which key a detail of an error speaks of.
-_AT_FAULT = {"channel": "design.channel", "requested": "epsilon", "epsilon": "epsilon"}
+DEFAULT = "tables"
+
+
+def read_design(entry: Mapping[str, Any]) -> tuple[str, Options]:
+    """The kind of design that `[design]` names, and its options."""
+    said = dict(entry)
+    kind = said.pop("kind", DEFAULT)
+    if kind not in DESIGNS or not DESIGNS[kind].is_served:
+        served = listed(name for name in sorted(DESIGNS) if DESIGNS[name].is_served)
+        raise SurveyError(f"design.kind: no design {kind!r} can be served; there are {served}", path="design.kind")
+    options = DESIGNS[kind].Options
+    fields = {field.name: field for field in msgspec.structs.fields(options)}
+    for key in said:
+        if key not in fields:
+            raise SurveyError(
+                f"design.{key}: a {kind} design takes no {key}; it takes {listed(sorted(fields))}", path=f"design.{key}"
+            )
+    for key, field in fields.items():
+        if field.required and key not in said:
+            raise SurveyError(
+                f"design.{key}: a {kind} design needs {key}: {options.described()[key]}", path=f"design.{key}"
+            )
+    return kind, convert(said, options, "design")
 
 
 def build(
     domain: Domain,
     epsilon: float,
-    entry: DesignEntry,
+    chosen: tuple[str, Options],
     tables: Sequence[Sequence[str]],
     panel: PanelEntry | None = None,
     *,
     wanted: tuple[Wanted, ...] = (),
 ) -> Design:
     """Make the design, and say which key is at fault where there is none."""
-    if entry.kind not in KINDS:
-        raise SurveyError(
-            f"design.kind: there is no design {entry.kind!r}; there are {sorted(KINDS)}", path="design.kind"
-        )
-    kind = design_kind(entry.kind)
-    for key in entry.__struct_fields__:
-        if key != "kind" and getattr(entry, key) is not None and key not in kind.KEYS:
-            raise SurveyError(f"design.{key}: a {entry.kind} design takes no {key}", path=f"design.{key}")
+    kind, options = chosen
     for index, table in enumerate(tables):
         try:
             domain.project(table)
         except (UnknownAttributeError, DesignError) as error:
             raise SurveyError(f"tables[{index}]: {error.message}", path=f"tables[{index}]") from error
-    every = everything(domain, tables, wanted)
-    channels = Channels(entry.channel or "krr", panel, every, _planned(entry))
+    aims = everything(domain, tables, wanted)
+    repeats, again = ((), 0.0) if panel is None else (panel.repeats, float(panel.again))
+    request = Request(domain, epsilon, aims, repeats=repeats, again=again, is_served=True)
     try:
-        design = kind.make(Wish(domain, epsilon, entry, tables, channels, every))
-    except SurveyError:
-        raise
-    except DesignError as error:
-        path = next((key for detail, key in _AT_FAULT.items() if detail in error.details), "design")
+        design = DESIGNS[kind].make(request, options)
+    except (DesignError, InputError) as error:
+        key = options.at_fault(error)
+        path = f"design.{key}" if key else "epsilon" if {"requested", "epsilon"} & set(error.details) else "design"
         raise SurveyError(f"{path}: {error.message}", path=path) from error
     for index, table in enumerate(tables):
         if not design.covers(table):
             raise SurveyError(
-                f"tables[{index}]: under a {entry.kind} design no respondent is asked {' and '.join(table)} together, "
+                f"tables[{index}]: under a {kind} design no respondent is asked {' and '.join(table)} together, "
                 f'so this table cannot be recovered. Use design.kind = "tables", or drop the table',
                 path=f"tables[{index}]",
             )
-    _check_told(design, wanted, entry.kind)
+    _check_told(design, wanted, kind)
     return design
 
 
@@ -81,14 +97,16 @@ def everything(domain: Domain, tables: Sequence[Sequence[str]], wanted: Sequence
 
 
 def searched_for(
-    domain: Domain, epsilon: float, entry: DesignEntry, every: Sequence[Wanted], panel: PanelEntry | None
+    domain: Domain, epsilon: float, chosen: tuple[str, Options], every: Sequence[Wanted], panel: PanelEntry | None
 ) -> str | None:
     """The hash of what decides about a design that is searched for; None: it is not, or the file carries it."""
-    if entry.made is not None or "optimal" not in (entry.kind, entry.channel):
+    kind, options = chosen
+    said = msgspec.to_builtins(options)
+    if "made" in said or not (DESIGNS[kind].is_chosen or said.get("channel") == "optimal"):
         return None
     asked = [(name, domain[name].categories) for name in domain]
-    said = {key: value for key, value in msgspec.structs.asdict(entry).items() if value is not None}
-    content = [asked, epsilon, said, list(map(str, every)), [] if panel is None else [*panel.repeats, panel.again]]
+    repeated = [] if panel is None else [*panel.repeats, panel.again]
+    content = [asked, epsilon, {"kind": kind, **said}, list(map(str, every)), repeated]
     return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
 
@@ -102,21 +120,3 @@ def _check_told(design: Design, wanted: Sequence[Wanted], kind: str) -> None:
                 f'wanted[{index}]: no report of a {kind} design tells {one}. Use design.kind = "optimal", or drop it',
                 path=f"wanted[{index}]",
             ) from None
-
-
-def _planned(entry: DesignEntry) -> int | None:
-    """How many respondents are planned, where that decides about channels."""
-    if entry.respondents is None:
-        return None
-    if entry.channel not in ("least_variance", *([None] if entry.kind == "optimal" else [])):
-        raise SurveyError(
-            "design.respondents: how many are planned decides only which channel has the least variance at the least "
-            'work. Say channel = "least_variance", or drop this key',
-            path="design.respondents",
-        )
-    if entry.respondents < 1:
-        raise SurveyError(
-            f"design.respondents: a number of respondents is at least 1, not {entry.respondents}",
-            path="design.respondents",
-        )
-    return entry.respondents

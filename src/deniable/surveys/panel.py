@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from deniable.channels.krr import KRR
+from deniable.designs.registry import DESIGNS
+from deniable.designs.request import ChannelOptions
 from deniable.device.panel import MOST_COUNTED, MOST_FOUND, counted, found_again, in_hundred, singled_out
 from deniable.device.protocol.messages import Panel, Plan
 from deniable.errors import DesignError, SurveyError
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from deniable.designs.design import Design
+    from deniable.designs.request import Options
     from deniable.surveys.items import Item
     from deniable.surveys.schema import SurveyEntry
 
-_WITHOUT = ("optimal", "blocks", "paired")  # designs that make channels of their own, which have no second level
 _LEVELS = ("krr", "unary", "subset", "least_variance", "optimal")  # channels that have a second level, or can be one
 
 
-def panel_of(entry: SurveyEntry, names: Sequence[str]) -> Panel | None:
+def panel_of(entry: SurveyEntry, names: Sequence[str], kind: str, options: Options) -> Panel | None:
     """The panel that a file declares, if what it says of it can be kept."""
     panel = entry.panel
     if panel is None:
@@ -37,15 +39,15 @@ def panel_of(entry: SurveyEntry, names: Sequence[str]) -> Panel | None:
             f"[panel]: answers are then drawn and charged anew each time",
             path="panel",
         )
-    if entry.design.kind in _WITHOUT:
+    if not DESIGNS[kind].is_repeatable:
         raise SurveyError(
-            f'panel: design.kind = "{entry.design.kind}" makes channels of its own, which have no second level, so no '
+            f'panel: design.kind = "{kind}" makes channels of its own, which have no second level, so no '
             f'disguise can be kept. Use another kind of design, such as "independent", or drop [panel]',
             path="panel",
         )
-    if entry.design.channel not in (None, *_LEVELS):
+    if isinstance(options, ChannelOptions) and options.channel not in _LEVELS:
         raise SurveyError(
-            f'panel: what is repeated needs a second level, and channel = "{entry.design.channel}" has none. Use '
+            f'panel: what is repeated needs a second level, and channel = "{options.channel}" has none. Use '
             f'"krr", "unary", "subset" or "least_variance", or drop [panel]',
             path="panel",
         )

@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from deniable.channels.best_channel import Choice
-
 Text: TypeAlias = str | dict[str, str]
 """A text that respondents read: one string, or one for each language."""
 
@@ -45,26 +43,6 @@ class PanelEntry(Entry, frozen=True):
     again: int | float = 2.0
 
 
-class DesignEntry(Entry, frozen=True):
-    """Who is asked what; `designs` says what each kind takes."""
-
-    kind: str = "tables"
-    channel: Choice | None = None
-    respondents: int | None = None
-    guess: dict[str, tuple[float, ...]] | None = None
-    made: str | None = None
-    k: int | None = None
-    answer: Literal["one", "all"] | None = None
-    clusters: tuple[tuple[str, ...], ...] | None = None
-    phi: float | None = None
-    block_size: int | None = None
-    p: float | None = None
-    rho: float | None = None
-    mode: Literal["ldp", "deniability"] | None = None
-    keep: float | None = None
-    accept: Literal["a partner who knows the coin", "deniability instead of differential privacy"] | None = None
-
-
 class SurveyEntry(Entry, frozen=True):
     """The whole file."""
 
@@ -74,7 +52,7 @@ class SurveyEntry(Entry, frozen=True):
     epsilon: int | float
     questions: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1, max_length=200)]  # `questions` reads each
     languages: Annotated[tuple[Language, ...], Meta(min_length=1)] = ("en",)
-    design: DesignEntry = DesignEntry()
+    design: dict[str, Any] = {}  # its kind, and what that kind takes: `build_design` reads it
     tables: tuple[tuple[str, ...], ...] = ()
     wanted: tuple[str, ...] = ()
     public: tuple[PublicEntry, ...] = ()

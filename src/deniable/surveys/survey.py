@@ -22,7 +22,7 @@ from deniable.core.labels import Labels, bin_words
 from deniable.device.epsilon import exp_below
 from deniable.errors import DeniableError, DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
-from deniable.surveys.build_design import build, everything, searched_for
+from deniable.surveys.build_design import build, everything, read_design, searched_for
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.panel import panel_of, share_found
 from deniable.surveys.parse_survey import convert, line_of
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from deniable.aims.aim import Wanted
     from deniable.designs.design import Design
+    from deniable.designs.request import Options
     from deniable.device.protocol.messages import Panel
     from deniable.surveys.questions import QuestionEntry
     from deniable.surveys.schema import PublicEntry
@@ -59,11 +60,17 @@ class Survey(Frozen):
     opens: datetime | None
     closes: datetime | None
     texts: Mapping[str, Mapping[str, str]]
+    kind: str  # of design, and what the file says of it
+    options: Options
     published: str | None = None
-    guess: Mapping[str, tuple[float, ...]] | None = None  # shares at which an optimal design was to be judged
     searched: str | None = None  # the hash of what the design was searched for; None: it follows from the file
     panel: Panel | None = None
     found_again: Fraction | None = None  # at most this share of the panel's people, by what they send
+
+    @property
+    def guess(self) -> Mapping[str, tuple[float, ...]] | None:
+        """Shares at which the design was to be judged, where the file says some."""
+        return getattr(self.options, "guess", None)
 
     @property
     def aims(self) -> tuple[Wanted, ...]:
@@ -119,16 +126,18 @@ def read_text(path: str | Path) -> str:
         raise InputError(f"the survey file {path} cannot be read: {error}", path=str(path)) from error
 
 
-def with_design(text: str, kind: str, channel: str | None = None, **more: object) -> str:
+def with_design(text: str, kind: str, options: Options) -> str:
     r"""The text of a survey file that asks for another design, all else as it was.
 
-    >>> print(with_design('name = "a"\n[design]\nkind = "joint"\n[[questions]]', "views", k=2))
+    >>> from deniable.designs.request import ChannelOptions
+    >>> options = ChannelOptions(channel="unary")
+    >>> print(with_design('name = "a"\n[design]\nkind = "tables"\n[[questions]]', "joint", options))
     name = "a"
     [[questions]]
     <BLANKLINE>
     [design]
-    kind = "views"
-    k = 2
+    kind = "joint"
+    channel = "unary"
     """
     lines, kept, inside = text.splitlines(), [], False
     for line in lines:
@@ -136,7 +145,7 @@ def with_design(text: str, kind: str, channel: str | None = None, **more: object
             inside = re.match(r"\s*\[\s*design\s*\]", line) is not None
         if not inside and not re.match(r"\s*design\s*[.=]", line):
             kept.append(line)
-    keys = {"kind": kind, **({} if channel is None else {"channel": channel}), **more}
+    keys = {"kind": kind, **msgspec.to_builtins(options)}
     written = [f"{key} = {_written(value)}" for key, value in keys.items()]
     return "\n".join([*kept, "", "[design]", *written])
 
@@ -200,9 +209,10 @@ def check(entry: SurveyEntry, asked: Sequence[QuestionEntry]) -> Survey:
             raise SurveyError(f"{key}: say in which time zone, as in 2030-01-31T12:00:00Z", path=key)
     if entry.opens and entry.closes and entry.opens >= entry.closes:
         raise SurveyError(f"closes: the survey would close ({entry.closes}) before it opens", path="closes")
-    panel = panel_of(entry, list(domain))
+    chosen = read_design(entry.design)
+    panel = panel_of(entry, list(domain), *chosen)
     wanted = _wanted(entry.wanted, domain)
-    design = build(domain, float(entry.epsilon), entry.design, entry.tables, entry.panel, wanted=wanted)
+    design = build(domain, float(entry.epsilon), chosen, entry.tables, entry.panel, wanted=wanted)
     found = None if panel is None else share_found(panel, design, tuple(public.values()))
     return Survey(
         entry.name,
@@ -218,9 +228,9 @@ def check(entry: SurveyEntry, asked: Sequence[QuestionEntry]) -> Survey:
         entry.opens,
         entry.closes,
         say.around(),
+        *chosen,
         entry.published,
-        entry.design.guess,
-        searched_for(domain, float(entry.epsilon), entry.design, everything(domain, entry.tables, wanted), entry.panel),
+        searched_for(domain, float(entry.epsilon), chosen, everything(domain, entry.tables, wanted), entry.panel),
         panel,
         found,
     )

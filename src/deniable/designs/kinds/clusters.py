@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from deniable.core.domain import Category, Domain
 from deniable.designs.ballots import even_share
 from deniable.designs.design import Design
 from deniable.designs.question import Question
+from deniable.designs.request import ChannelOptions
 from deniable.errors import DesignError
 from deniable.optimal.channel_for import channel_for
+from deniable.optimal.generated_questions import MOST_CELLS
 from deniable.text import listed
 
 if TYPE_CHECKING:
     from deniable.channels.best_channel import Choice, Chooser
+    from deniable.designs.request import Proposal, Request
+
+
+class ClustersOptions(ChannelOptions, kw_only=True, frozen=True):
+    """Which attributes are asked as one."""
+
+    clusters: Annotated[
+        tuple[tuple[str, ...], ...],
+        Meta(description="The attributes that are asked as one combination, a list for each combination."),
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -31,6 +45,7 @@ class Clusters(Design):
     """
 
     kind = "clusters"
+    Options = ClustersOptions
 
     def __init__(
         self,
@@ -59,3 +74,20 @@ class Clusters(Design):
             Question(part.names, channel_for(part, share, channel)) for part, share in zip(parts, budget, strict=True)
         ]
         super().__init__(known, questions, [range(len(questions))])
+
+    @classmethod
+    def make(cls, request: Request, options: ClustersOptions) -> Clusters:
+        """Ask one combination a cluster, the epsilon shared."""
+        return cls(request.domain, options.clusters, request.epsilon, channel=request.channels(options))
+
+    @classmethod
+    def propose(cls, request: Request) -> Iterable[Proposal]:
+        """Propose that attributes of the same wanted table share a cluster."""
+        asked = request.domain
+        cluster = {name: [name] for name in asked}
+        for table in request.tables:
+            joined = list(dict.fromkeys(name for attribute in table for name in cluster[attribute]))
+            cluster |= dict.fromkeys(joined, joined)
+        parts = tuple(dict.fromkeys(tuple(cluster[name]) for name in asked))
+        sensible = 1 < len(parts) < len(asked) and all(asked.project(part).cells <= MOST_CELLS for part in parts)
+        return request.both_ways(cls.kind, cls.Options(clusters=parts)) if sensible else ()

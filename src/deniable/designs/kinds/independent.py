@@ -9,6 +9,7 @@ from deniable.core.domain import Category, Domain
 from deniable.designs.ballots import shares
 from deniable.designs.design import Design
 from deniable.designs.question import Question
+from deniable.designs.request import ChannelOptions
 from deniable.errors import DesignError
 from deniable.optimal.channel_for import channel_for
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from deniable.channels.best_channel import Choice, Chooser
     from deniable.channels.channel import Channel
+    from deniable.designs.request import Proposal, Request
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -31,6 +33,7 @@ class Independent(Design):
     """
 
     kind = "independent"
+    Options = ChannelOptions
 
     def __init__(
         self,
@@ -56,3 +59,13 @@ class Independent(Design):
             channels = {name: channel_for(known.project([name]), budget[name], channel) for name in known}
         questions = [Question((name,), channels[name]) for name in known]
         super().__init__(known, questions, [range(len(questions))])
+
+    @classmethod
+    def make(cls, request: Request, options: ChannelOptions) -> Independent:
+        """Ask every attribute, each with its share of the epsilon."""
+        return cls(request.domain, request.epsilon, channel=request.channels(options))
+
+    @classmethod
+    def propose(cls, request: Request) -> Iterable[Proposal]:
+        """Propose it always."""
+        return request.both_ways(cls.kind, cls.Options())

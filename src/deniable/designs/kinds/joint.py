@@ -10,13 +10,16 @@ from deniable.core.domain import Category, Domain
 from deniable.designs.ballots import even_share
 from deniable.designs.design import Design
 from deniable.designs.question import Question
+from deniable.designs.request import ChannelOptions
 from deniable.errors import DesignError
 from deniable.optimal.channel_for import channel_for
+from deniable.optimal.generated_questions import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from deniable.channels.best_channel import Choice, Chooser
+    from deniable.designs.request import Proposal, Request
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -28,6 +31,7 @@ class Joint(Design):
     """
 
     kind = "joint"
+    Options = ChannelOptions
 
     def __init__(
         self,
@@ -44,3 +48,14 @@ class Joint(Design):
             assert epsilon is not None
             channel = channel_for(known, even_share(epsilon, 1), channel or "krr")
         super().__init__(known, [Question(known.names, channel)], [[0]])
+
+    @classmethod
+    def make(cls, request: Request, options: ChannelOptions) -> Joint:
+        """Ask for all attributes together, as one combination."""
+        return cls(request.domain, request.epsilon, channel=request.channels(options))
+
+    @classmethod
+    def propose(cls, request: Request) -> Iterable[Proposal]:
+        """Propose it where there are several attributes, and not too many combinations."""
+        sensible = len(request.domain) > 1 and request.domain.cells <= MOST_CELLS
+        return request.both_ways(cls.kind, cls.Options()) if sensible else ()

@@ -8,21 +8,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
-from typing import TYPE_CHECKING, Literal
+from math import comb, prod
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta
 
 from deniable.core.domain import Category, Domain
 from deniable.designs.ballots import even_share
 from deniable.designs.design import Design
 from deniable.designs.question import Question
+from deniable.designs.request import ChannelOptions
 from deniable.errors import DesignError
 from deniable.optimal.channel_for import channel_for
+from deniable.optimal.generated_questions import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from deniable.channels.best_channel import Choice, Chooser
+    from deniable.designs.request import Proposal, Request
 
+Answer = Literal["one", "all"]
+Size = Annotated[int, Meta(ge=1, description="How many attributes a question combines.")]
+Answered = Annotated[
+    Answer, Meta(description="Whether one random combination of a view is answered, or all, the epsilon shared.")
+]
 Combination = tuple[str, ...]
 _MOST_COMBINATIONS = 200_000
 
@@ -94,6 +104,13 @@ def views(names: Sequence[str], k: int) -> list[list[Combination]]:
     return round_robin(names) if k == 2 else greedy(names, k)
 
 
+class ViewsOptions(ChannelOptions, kw_only=True, frozen=True):
+    """Which combinations are asked, how many of a view are answered, and what they go through."""
+
+    k: Size = 2
+    answer: Answered = "one"
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Views(Design):
     """Ask combinations of k attributes.
@@ -108,6 +125,7 @@ class Views(Design):
     """
 
     kind = "views"
+    Options = ViewsOptions
 
     def __init__(
         self,
@@ -115,7 +133,7 @@ class Views(Design):
         k: int = 2,
         epsilon: float = 1.0,
         *,
-        answer: Literal["one", "all"] = "one",
+        answer: Answer = "one",
         channel: Choice | Chooser = "krr",
     ) -> None:
         """Take the respondent's total epsilon, whether one combination of a view is answered or all, and the channel.
@@ -141,6 +159,22 @@ class Views(Design):
         return len(self.questions[0].attributes)
 
     @property
-    def answer(self) -> Literal["one", "all"]:
+    def answer(self) -> Answer:
         """Whether a respondent answers one combination, or all of a view."""
         return "one" if self.width == 1 else "all"
+
+    @classmethod
+    def make(cls, request: Request, options: ViewsOptions) -> Views:
+        """Ask one combination of `k` attributes, or all of a view."""
+        channels = request.channels(options)
+        return cls(request.domain, options.k, request.epsilon, answer=options.answer, channel=channels)
+
+    @classmethod
+    def propose(cls, request: Request) -> Iterable[Proposal]:
+        """Propose combinations as large as the largest wanted table."""
+        asked, k = request.domain, max(len(table) for table in request.tables)
+        if k < 2 or k >= len(asked):
+            return
+        if prod(sorted((len(variable) for variable in asked.values()), reverse=True)[:k]) <= MOST_CELLS:
+            yield from request.both_ways("views, one answer", cls.Options(k=k))
+            yield from request.both_ways("views, all answers", cls.Options(k=k, answer="all"))

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from deniable.core.domain import Domain
-from deniable.designs.design import Design
+from deniable.designs.design import Design, domain_of
 from deniable.designs.question import Question
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.fake_limits import BITS, Limits
@@ -39,7 +38,7 @@ class MessageBlocks(Blocks):
     def __init__(self, message: Mapping[str, Any]) -> None:
         """Read the message's plan; every channel in it must be adaptive."""
         plan = message["plan"]
-        domain = Domain({variable["name"]: variable["categories"] for variable in plan["domain"]})
+        domain = domain_of(plan)
         questions, limits = [], []
         for asked in plan["questions"]:
             channel, cells = asked["channel"], domain.project(asked["attributes"]).cells

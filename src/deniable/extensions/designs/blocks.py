@@ -16,9 +16,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from deniable.channels.integer_weights import stated
 from deniable.core.data_frames import as_frame, is_count
@@ -26,16 +27,19 @@ from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Source, check_source, drawn_by
 from deniable.core.table import as_population
 from deniable.designs.ballots import even_share
-from deniable.designs.design import Design, domain_of, public_columns
-from deniable.designs.kinds.views import views
+from deniable.designs.design import Design, domain_of
+from deniable.designs.kinds.views import Answer, Answered, Size, views
 from deniable.designs.question import Question
+from deniable.designs.request import Options
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.fake_limits import BITS, Limits
 from deniable.device.privacy_statement import Statement
+from deniable.device.protocol.messages import FEWEST_TOGETHER
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.extensions.blocks.aggregator import Aggregator, Update
 from deniable.extensions.blocks.block_reports import BlockReports
 from deniable.extensions.blocks.fake_distribution import first_mixture
+from deniable.files.reserved_columns import public_columns
 from deniable.frozen import Frozen, fix, readonly
 from deniable.text import listed
 
@@ -47,6 +51,27 @@ if TYPE_CHECKING:
     from deniable.core.data_frames import People
     from deniable.core.domain import Category
     from deniable.core.table import Table
+    from deniable.designs.request import Request
+
+Mode = Literal["ldp", "deniability"]
+Accepted = Literal["deniability instead of differential privacy"]
+ACCEPT: Accepted = "deniability instead of differential privacy"
+
+
+class BlocksOptions(Options, kw_only=True, frozen=True):
+    """Which combinations are asked, and how blocks and their fakes are made."""
+
+    k: Size = 2
+    answer: Answered = "one"
+    phi: Annotated[float, Meta(description="The share of fakes that stay even.")] = 0.5
+    block_size: Annotated[int, Meta(ge=1, description="Respondents a block, in their order.")] = 250
+    mode: Annotated[
+        Mode, Meta(description='"deniability" is the published protocol, of which epsilon bounds what may be told.')
+    ] = "ldp"
+    keep: Annotated[float | None, Meta(description="The probability of the truth, for deniability alone.")] = None
+    accept: Annotated[Accepted | None, Meta(description="What deniability asks of respondents, in so many words.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -77,10 +102,12 @@ class Blocks(Design):
     kind = "blocks"
     is_shuffled = False
     one_by_one = False
+    is_repeatable = False
+    Options = BlocksOptions
 
     k: int
-    answer: Literal["one", "all"]
-    mode: Literal["ldp", "deniability"]
+    answer: Answer
+    mode: Mode
     block_size: int
     requested: float  # the epsilon asked for
     phi: Fraction
@@ -94,10 +121,10 @@ class Blocks(Design):
         k: int = 2,
         epsilon: float = 1.0,
         *,
-        answer: Literal["one", "all"] = "one",
+        answer: Answer = "one",
         phi: float | Fraction = 0.5,
         block_size: int = 250,
-        mode: Literal["ldp", "deniability"] = "ldp",
+        mode: Mode = "ldp",
         keep: float | Fraction | None = None,
         most_told: float | None = None,
     ) -> None:
@@ -384,3 +411,38 @@ class Blocks(Design):
     def __repr__(self) -> str:
         claim = "" if self.mode == "ldp" else f" (claimed {self.claimed_epsilon:.4g}; deniability, not privacy)"
         return super().__repr__()[:-1] + f"{claim}, blocks of {self.block_size}>"
+
+    @classmethod
+    def make(cls, request: Request, options: BlocksOptions) -> Blocks:
+        """Ask views in blocks; in mode "deniability" epsilon is the true one, and what is claimed must be accepted."""
+        if request.is_served and options.block_size < FEWEST_TOGETHER:
+            raise DesignError(
+                f"{options.block_size} reports a block; at least {FEWEST_TOGETHER} are needed. Every report names "
+                f"its block, and the fakes of the next follow from it: in fewer, a single report could be read off",
+                option="block_size",
+            )
+        _check(options)
+        return cls(
+            request.domain,
+            options.k,
+            request.epsilon,
+            answer=options.answer,
+            phi=options.phi,
+            block_size=options.block_size,
+            mode=options.mode,
+            keep=options.keep,
+            most_told=request.epsilon if options.mode == "deniability" else None,
+        )
+
+
+def _check(options: BlocksOptions) -> None:
+    if options.mode == "ldp":
+        for name in ("keep", "accept"):
+            if getattr(options, name) is not None:
+                raise DesignError('goes with mode = "deniability" alone', option=name)
+    elif options.accept != ACCEPT:
+        claims = 'mode = "deniability" claims ln(1 / (1 - keep)) for an answer; its reports may tell all of the epsilon'
+        told = f'{claims}. Respondents are shown both, and must agree. Say accept = "{ACCEPT}"'
+        raise DesignError(told, option="accept")
+    elif options.keep is None or options.phi != BlocksOptions().phi:
+        raise DesignError('mode = "deniability" needs keep (how often the truth is kept) and no phi', option="keep")

@@ -6,27 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from deniable.channels.bitmask import Bitmask
+from deniable.channels.krr import KRR
 from deniable.core.data_frames import as_frame
 from deniable.core.domain import Category, Domain
 from deniable.core.randomness import SECURE, Source, check_source, drawn_by
 from deniable.core.results import backend_of
 from deniable.core.summary import number
 from deniable.core.table import as_population
+from deniable.designs.ballots import even_share
 from deniable.designs.ballots import shares as split
-from deniable.designs.design import Design, domain_of, public_columns
+from deniable.designs.design import Design, domain_of
 from deniable.designs.observation import Observation
 from deniable.designs.question import Question
+from deniable.designs.request import Options, Proposal
 from deniable.device.privacy_statement import Statement
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.extensions.paired.optimal_coins import PairedOptimum, paired_optimum
 from deniable.extensions.paired.pair_privacy import PairedPrivacy
 from deniable.extensions.paired.paired_reports import PairedReports, PairedTallies
 from deniable.extensions.paired.pairing import Coins, completed, deal, pair_up
+from deniable.files.reserved_columns import public_columns
 from deniable.frozen import Frozen, fix, readonly
 from deniable.text import listed
 
@@ -39,6 +44,23 @@ if TYPE_CHECKING:
     from deniable.core.data_frames import People
     from deniable.core.table import Table
     from deniable.designs.marginal_channel import Told
+    from deniable.designs.request import Request
+
+ACCEPT = "a partner who knows the coin"
+
+
+class PairedOptions(Options, kw_only=True, frozen=True):
+    """The coins."""
+
+    p: Annotated[float, Meta(description="The probability of the truth, above 1/2.")]
+    rho: Annotated[float, Meta(description="How partners depend on each other, from -(1 - p) / p to 0.")]
+    respondents: Annotated[
+        int | None, Meta(description="How many will be paired: the published theorem's numbers depend on it.")
+    ] = None
+    accept: Annotated[
+        Literal["a partner who knows the coin"] | None,
+        Meta(description="Whom pairing is weak against, in so many words: without them no respondent is asked."),
+    ] = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -67,6 +89,8 @@ class Paired(Design):
     one_by_one = False
     is_shuffled = False
     pairs_reports = True
+    is_repeatable = False
+    Options = PairedOptions
 
     coins: Mapping[str, Coins]
     respondents: int | None
@@ -357,3 +381,51 @@ class Paired(Design):
             f"<Paired over {', '.join(self.domain)}: {', '.join(map(repr, self.coins.values()))}, epsilon "
             f"{self.epsilon:.6g} against who knows the coin>"
         )
+
+    @classmethod
+    def make(cls, request: Request, options: PairedOptions) -> Paired:
+        """Pair everybody by coins that keep epsilon against whoever knows them; served only where that is accepted."""
+        if request.is_served and options.accept != ACCEPT:
+            raise DesignError(
+                "pairing respondents is weaker than its claimed epsilon: the partner, or whoever matched the two, "
+                f'learns more. Epsilon here is what they learn. Say accept = "{ACCEPT}"',
+                option="accept",
+            )
+        design = cls(request.domain, options.p, options.rho, respondents=options.respondents)
+        if design.is_corner:
+            raise DesignError(
+                f"at rho = -q/p = {options.rho:g} whoever knows the coin knows half of the answers for certain; choose "
+                f"a rho nearer to 0",
+                option="rho",
+            )
+        if not design.keeps(request.epsilon):
+            raise DesignError(
+                f"whoever knows the coins of a pair learns epsilon {design.epsilon:.4g}, more than the "
+                f"{request.epsilon:g} that are promised: choose a smaller p, or a rho nearer to 0",
+                option="p",
+                epsilon=design.epsilon,
+            )
+        return design
+
+    @classmethod
+    def propose(cls, request: Request) -> Iterable[Proposal]:
+        """Propose the coins of least variance at the true epsilon, where shares of yes-or-no attributes are wanted.
+
+        Pairs are served with two categories an attribute: a design with more could be made, and nobody asked by it.
+
+        As for every proposal the epsilon is the true one: what whoever knows the shared coin may learn. The published
+        theorem's, an average over pairings, is smaller, and at the same theorem's epsilon pairing has the smaller
+        variance; at the same true one it never has. Let P / Q be the odds that epsilon allows; coins with shift
+        d = sqrt(-rho p q) then have p = P - d, and for a share f the variance pq + rho pq (1 - 2f)^2 =
+        pq - d^2 (1 - 2f)^2 over (p - q)^2. With R = P - Q this is at best (f = 0) (PQ + dR - 2 d^2) / (R - 2d)^2,
+        whose logarithm has a derivative of the sign of
+
+            (R - 4d)(R - 2d) + 4 (PQ + dR - 2 d^2) = R^2 + 4 PQ - 2 dR = 1 - 2 dR > 0,      0 <= d < R / 2.
+
+        So the best correlation is none, whatever the shares, which is what the plan then says.
+        """
+        is_told = any(one.is_table and len(one.attributes) == 1 for one in request.aims)
+        if not is_told or any(len(variable) > 2 for variable in request.domain.values()):
+            return
+        odds = KRR(2, even_share(request.epsilon, len(request.domain))).ratio
+        yield Proposal(cls.kind, cls.Options(p=float(odds / (1 + odds)), rho=0.0, respondents=request.n))

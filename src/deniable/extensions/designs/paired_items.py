@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from deniable.channels.dense import Dense
 from deniable.channels.registry import channel_from_dict
 from deniable.core.domain import Category, Domain
 from deniable.designs.design import Design, domain_of
 from deniable.designs.question import Question
+from deniable.designs.request import Options
 from deniable.device.privacy_statement import Statement
 from deniable.errors import DesignError
 from deniable.extensions.paired.pairing import Coins
@@ -22,6 +24,8 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from fractions import Fraction
+
+    from deniable.designs.request import Request
 
 
 def items_channel(coins: Coins) -> Dense:
@@ -43,6 +47,13 @@ def items_channel(coins: Coins) -> Dense:
     )
 
 
+class PairedItemsOptions(Options, kw_only=True, frozen=True):
+    """The coins of each two items."""
+
+    p: Annotated[float, Meta(description="The probability of the truth, above 1/2.")]
+    rho: Annotated[float, Meta(description="How partners depend on each other, from -(1 - p) / p to 0.")]
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class PairedItems(Design):
     """Ask yes-or-no attributes two by two, each two with correlated coins of the person's own.
@@ -62,6 +73,9 @@ class PairedItems(Design):
 
     kind = "paired_items"
     is_shuffled = False
+    is_served = False  # a server would read the two answers of a pair as if two people had sent them
+    is_repeatable = False
+    Options = PairedItemsOptions
 
     coins: Coins
 
@@ -107,3 +121,16 @@ class PairedItems(Design):
             f"than pairing respondents; it only needs no partner."
         )
         return Statement(self.ratio, (*super()._statement().notes, told))
+
+    @classmethod
+    def make(cls, request: Request, options: PairedItemsOptions) -> PairedItems:
+        """Pair the attributes two by two, in their order, by coins that keep epsilon for a person."""
+        design = cls(request.domain, options.p, options.rho)
+        if not design.keeps(request.epsilon):
+            raise DesignError(
+                f"both answers of a pair of items tell epsilon {design.epsilon:.4g} together, more than the "
+                f"{request.epsilon:g} that are promised: choose a smaller p, or a rho nearer to 0",
+                option="p",
+                epsilon=design.epsilon,
+            )
+        return design
