@@ -25,6 +25,7 @@ from deniable.core.results import Interval
 from deniable.core.table import Table, summed
 from deniable.designs.observation import Observation
 from deniable.errors import InputError
+from deniable.numerics.root_finding import bracketed_root
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 Method = Literal["wilson", "wald", "clopper_pearson", "profile", "bootstrap"]
 _METHODS = '"wilson", "wald", "clopper_pearson", "profile" or "bootstrap"'
 _MOST_NUMBERS = 1 << 27  # that a bootstrap holds: a gigabyte
-_HALVINGS = 60  # bisections of [0, 1]: to the last bit
+_FAR = 50.0  # limits: a likelihood ratio beyond is as far as any
 
 
 def intervals(
@@ -218,20 +219,16 @@ def likelihood_ratio(
     """Shares whose log-likelihood lies within z2 / 2 of the best: 2 n KL(observed, share) <= z2."""
     from scipy.special import rel_entr
 
-    observed = successes / n
+    z = np.sqrt(z2)
 
-    def beyond(share: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return 2 * n * (rel_entr(observed, share) + rel_entr(1 - observed, 1 - share)) > z2
+    def left(share: NDArray[np.float64], observed: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+        fall = 2 * n * (rel_entr(observed, share) + rel_entr(1 - observed, 1 - share))
+        return z - np.minimum(np.sqrt(np.maximum(fall, 0.0)), _FAR * z)  # nearly straight, and finite at the ends
 
-    ends = []
-    for end in (0.0, 1.0):
-        outside, inside = np.full(observed.shape, end), observed.copy()
-        for _ in range(_HALVINGS):
-            middle = (outside + inside) / 2
-            far = beyond(middle)
-            outside, inside = np.where(far, middle, outside), np.where(far, inside, middle)
-        ends.append(inside)
-    return ends[0], ends[1]
+    observed = np.stack([successes / n] * 2)
+    ends = np.stack([np.zeros_like(observed[0]), np.ones_like(observed[1])])
+    low, high = bracketed_root(left, observed, ends, observed, np.broadcast_to(n, ends.shape))
+    return low, high
 
 
 def _percentiles(

@@ -46,6 +46,7 @@ from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
 from deniable.graphs.degrees_and_triangles import MOST_DENSE
 from deniable.graphs.edges import Reporter, randomize
+from deniable.numerics.root_finding import root
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +127,6 @@ def smoothing(epsilon: float, delta: float, dimension: int) -> float:
     >>> round(smoothing(1.0, 1e-6, 1), 4), round(smoothing(1.0, 1e-6, 180), 5)
     (0.0382, 0.00278)
     """
-    from scipy.optimize import brentq
     from scipy.special import gammainccinv
 
     exp_below(epsilon)
@@ -137,8 +137,7 @@ def smoothing(epsilon: float, delta: float, dimension: int) -> float:
     def spent(beta: float) -> float:
         return rho * expm1(beta) - dimension * beta - epsilon / 2
 
-    most = epsilon / 2 / dimension
-    return most if spent(most) <= 0 else float(brentq(spent, 0, most))
+    return root(spent, 0.0, epsilon / 2 / dimension)
 
 
 def smooth_sensitivity(graph: Graph, beta: float) -> float:

@@ -37,6 +37,7 @@ import numpy as np
 from deniable.core.results import axes
 from deniable.errors import InputError
 from deniable.extensions.paired.pairing import Coins, count_variance
+from deniable.numerics.root_finding import root
 from deniable.plotting import MARK
 
 if TYPE_CHECKING:
@@ -221,22 +222,23 @@ def _within(coin: float, respondents: int, colluders: int, epsilon: float, coins
         """The largest p that the theorem allows with this correlation."""
         if coins == 1:
             return truthfulness(epsilon) * (respondents - 1) / (respondents - 1 - colluders * rho)
-        low, high = 0.5, truthfulness(epsilon, coins)
-        for _ in range(60):
-            p = (low + high) / 2
+
+        def left(p: float) -> float:
             most = (1 - rho) * p
             top = colluders * most**coins + others * p**coins
             bottom = colluders * max(0.0, 1 - most) ** coins + others * (1 - p) ** coins
-            low, high = (p, high) if top <= math.exp(epsilon) * bottom else (low, p)
-        return low
+            return math.exp(epsilon) * bottom - top
 
-    low, high = -1.0, 0.0
-    for _ in range(60):
-        rho = (low + high) / 2
+        return root(left, 0.5, truthfulness(epsilon, coins))
+
+    def odds(rho: float) -> float:
+        """(q - d) / (p + d), which e^(-epsilon / coins) is of whoever knows the coin, beside what it must be."""
         p = truthful(rho)
-        fits = rho >= -(1 - p) / p and coin_epsilon(p, rho, coins) <= coin
-        low, high = (low, rho) if fits else (rho, high)
-    return truthful(high), high
+        d = math.sqrt(-rho * p * (1 - p))
+        return (1 - p - d) / (p + d) - math.exp(-coin / coins)
+
+    rho = root(odds, 0.0, -1.0)
+    return truthful(rho), rho
 
 
 def paired_optimum(

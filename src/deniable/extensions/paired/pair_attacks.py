@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
+from deniable.numerics.root_finding import root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,10 +160,7 @@ def all_truths_epsilon(p: float, d: float, respondents: int, delta: float = DELT
         if high > 500:
             return math.inf
         low, high = high, 2 * high
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        low, high = (middle, high) if lost(middle) > delta else (low, middle)
-    return high
+    return root(lambda epsilon: delta - lost(epsilon), high, low, 1e-9)
 
 
 def _lie_sets(p: float, d: float, n: int) -> tuple[npt.NDArray[np.int64], ...]:

@@ -31,6 +31,7 @@ from deniable.inference.measures.profile_likelihood import evidence_of
 from deniable.likelihood.em import fit
 from deniable.likelihood.hypothesis_models import Independence
 from deniable.likelihood.quasi_likelihood import countable
+from deniable.numerics.root_finding import root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +48,7 @@ MOST_CELLS = 64  # of the fitted table: a sequential quadratic program has to be
 _EMPTY = 1e-9  # the share of an empty cell, where logarithms still are numbers
 SURE = 3.0  # standard errors from zero, from which on a cell is taken not to be empty
 _GAP, _ROUNDS = 1e-6, 60
-_HALVINGS = 30
+_CLOSE = 1e-9  # of the way to a table: how near it is found how far tables are likely
 _HILLS = 2  # that are climbed
 _ROUNDING = 1e-3  # of the largest information there is: how far from the end a program may stop, where it has no slope
 
@@ -161,12 +162,9 @@ class LikelyInformation(Frozen):
         """A table, or if it is not likely the last one that is on the way to it from the likeliest."""
         if self._slack(pi, limit)[0] >= 0:
             return pi
-        best, inside, outside = self._best[0], 0.0, 1.0
-        for _ in range(_HALVINGS):
-            middle = (inside + outside) / 2
-            is_likely = self._slack(best + middle * (pi - best), limit)[0] >= 0
-            inside, outside = (middle, outside) if is_likely else (inside, middle)
-        return best + inside * (pi - best)
+        best = self._best[0]
+        share = root(lambda share: self._slack(best + share * (pi - best), limit)[0], 0.0, 1.0, _CLOSE)
+        return best + share * (pi - best)
 
     def _information(self, pi: Array) -> float:
         table = (self._seen.margin @ pi).reshape(self.estimate.values.shape)
@@ -239,13 +237,12 @@ def _limit_below(miss: float, seen: float, df: int) -> float:
     >>> [round(_limit_below(0.025, seen, 6), 2) for seen in (14.0, 15.0, 30.0, 1000.0)]
     [inf, 11.5, 6.66, 4.17]
     """
-    from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
     if chi2.sf(seen, df) >= miss:
         return np.inf
     # D is at least zero, and no larger than the root of what was seen, which is exceeded about half of the time.
-    least = brentq(lambda d: float(ncx2.sf(seen, df, d**2)) - miss, 0.0, np.sqrt(seen))
+    least = root(lambda d: float(ncx2.sf(seen, df, d**2)) - miss, 0.0, float(np.sqrt(seen)))
     return float((np.sqrt(seen) - least) ** 2)
 
 
@@ -255,10 +252,9 @@ def _mixed_quantile(miss: float, empty: int) -> float:
     >>> [round(_mixed_quantile(0.05, empty), 2) for empty in (0, 1, 2)]
     [3.84, 5.14, 6.25]
     """
-    from scipy.optimize import brentq
     from scipy.stats import binom, chi2
 
     df = np.arange(empty + 1)
     share = binom.pmf(df, empty, 0.5)
     most = float(chi2.isf(miss, 1 + empty)) + 1
-    return float(brentq(lambda x: float(share @ chi2.sf(x, 1 + df)) - miss, 0.0, most))
+    return root(lambda x: float(share @ chi2.sf(x, 1 + df)) - miss, 0.0, most)

@@ -29,6 +29,7 @@ from deniable.frozen import Frozen, readonly
 from deniable.inference.measures.delta_method import NEAR_ZERO
 from deniable.inference.measures.profile_likelihood import evidence_of
 from deniable.inference.monte_carlo import generator_of
+from deniable.numerics.root_finding import root
 from deniable.numerics.simplex import norm_sub
 from deniable.text import listed
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1024  # of a table whose covariance is written out
 _DRAWS = 999
-_HALVINGS = 16  # of a bracket
+_CLOSE = 1e-7  # of the largest phi: how near the ends are found
 _RAREST = 0.01  # of an even share: no margin is taken to be smaller
 _FIRM = 1.5  # errors from zero
 _ROUNDING = 1e-9
@@ -250,8 +251,9 @@ class Inverted(Frozen):
         drawn = (self._informations if self._own else self._squares)(line)
         if bounded and (drawn(most) >= self._seen).mean() <= alpha:
             return None
-        low = _edge(lambda t: bool((drawn(t) >= self._seen).mean() > alpha), most)
-        high = _edge(lambda t: bool((drawn(t) <= self._seen).mean() <= alpha), most)
+        few = int(alpha * self._noise.shape[-1])  # of the draws: no more of them may lie beyond what was seen
+        low = _edge(lambda t: -float(np.partition(-drawn(t), few)[few]) - self._seen, most)
+        high = _edge(lambda t: float(np.partition(drawn(t), few)[few]) - self._seen, most)
         return low, high
 
     def _at(self, line: _Line, t: float, *, most: bool) -> float:
@@ -318,15 +320,9 @@ def _largest_phi(rows: Array, columns: Array) -> float:
     return float(np.sqrt(max(bound - 1, 0.0)))
 
 
-def _edge(there: Callable[[float], bool], most: float) -> float:
-    """The least t at which something is true; it stays true beyond."""
-    if there(0.0):
-        return 0.0
-    low, high = 0.0, most
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if there(middle) else (middle, high)
-    return (low + high) / 2
+def _edge(f: Callable[[float], float], most: float) -> float:
+    """The least t at which a function is not below zero; it stays so beyond."""
+    return root(f, 0.0, most, _CLOSE * most) if f(0.0) < 0 else 0.0
 
 
 def _share(shares: Array) -> Array:

@@ -14,21 +14,19 @@ from deniable.likelihood.em import fit
 from deniable.likelihood.evidence import inverted
 from deniable.likelihood.hypothesis_models import OddsRatio
 from deniable.likelihood.quasi_likelihood import countable
+from deniable.numerics.root_finding import bracketed_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from deniable.estimation.estimate import Estimate
     from deniable.likelihood.evidence import Evidence
 
 _WIDEST = 16.0  # log odds ratios are looked for in -16 .. 16; beyond, an end is 0 or infinite
-_POINTS = 17
 _GAP = 1e-6  # nats left to gain
 _MOST = 60_000
 _MIXED = 0.01  # share of the even table in a start
-_ROUNDS = 7  # each narrows a bracket sixteenfold: 16 / 16^7 = 6e-8
+_CLOSE = 6e-8  # of a log odds ratio
 
 
 def evidence_of(estimate: Estimate) -> Evidence:
@@ -71,11 +69,13 @@ class Profile(Frozen):
         limit = self.effect * critical_value(1 - level, self.df) ** 2
         two_way = self.best[..., 0].sum(axis=tuple(range(2, self.best.ndim - 1)))
         centre = _log_odds_ratio(two_way[np.ix_(self.rows, self.columns)])
-        low_is_beyond, high_is_beyond = self.fall(np.array([-_WIDEST, _WIDEST])) > limit
-        return (
-            float(np.exp(_edge(self.fall, limit, -_WIDEST, centre))) if low_is_beyond else 0.0,
-            float(np.exp(_edge(self.fall, limit, _WIDEST, centre))) if high_is_beyond else np.inf,
-        )
+
+        def left(log_psi: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.sqrt(limit) - np.sqrt(np.maximum(self.fall(log_psi), 0.0))  # nearly straight
+
+        ends = np.array([-_WIDEST, _WIDEST])
+        low, high = bracketed_root(left, np.array([centre, centre]), ends, close=_CLOSE)
+        return (float(np.exp(low)) if low > -_WIDEST else 0.0, float(np.exp(high)) if high < _WIDEST else np.inf)
 
 
 def _log_odds_ratio(four: NDArray[np.float64]) -> float:
@@ -84,17 +84,6 @@ def _log_odds_ratio(four: NDArray[np.float64]) -> float:
         logs = np.log(four)
         value = logs[0, 0] + logs[1, 1] - logs[0, 1] - logs[1, 0]
     return 0.0 if np.isnan(value) else float(np.clip(value, -_WIDEST, _WIDEST))
-
-
-def _edge(
-    fall: Callable[[NDArray[np.float64]], NDArray[np.float64]], limit: float, outside: float, inside: float
-) -> float:
-    """Where the fall crosses the limit, between a point outside the interval and one inside."""
-    for _ in range(_ROUNDS):
-        grid = np.linspace(inside, outside, _POINTS)
-        first = max(1, int(np.argmax(fall(grid) > limit)))  # the first point beyond, seen from inside
-        inside, outside = float(grid[first - 1]), float(grid[first])
-    return (inside + outside) / 2
 
 
 def stretched(ends: Profile, estimate: Estimate, slope: NDArray[np.float64]) -> Profile:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.numerics.root_finding import bracketed_root
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _POINTS = 49  # at which a ratio is tried at first, over three times the range there is
-_WITHIN, _ROUNDS = 9, 7  # points between two of these, and how often: to 1e-7 of the range
 
 
 def score_interval_of_ratio(of: Efficient, along: Array, z2: float, within: tuple[float, float]) -> tuple[float, float]:
@@ -37,23 +38,15 @@ def score_interval_of_ratio(of: Efficient, along: Array, z2: float, within: tupl
     """
     top, bottom = along.T @ of.values.ravel()
 
-    def refuted(ratios: Array) -> NDArray[np.bool_]:
+    def left(ratios: Array) -> Array:
+        """By how much a ratio is nearer than it must be to be refuted."""
         found = of.along(along[:, :1] - along[:, 1:] * ratios)
-        return found.values**2 > z2 * found.variances_at(np.zeros(len(ratios)))
+        return z2 * found.variances_at(np.zeros(len(ratios))) - found.values**2
 
     width = within[1] - within[0]
     tried = np.linspace(within[0] - width, within[1] + width, _POINTS)
     tried = np.unique(np.append(tried, top / bottom))  # at the estimate f is zero, which nothing refutes
-    kept = np.flatnonzero(~refuted(tried))
+    kept = np.flatnonzero(left(tried) >= 0)
     first, last = int(kept[0]), int(kept[-1])
-
-    def edge(outside: float, inside: float) -> float:
-        for _ in range(_ROUNDS):
-            between = np.linspace(outside, inside, _WITHIN + 2)
-            place = int(refuted(between[1:-1]).cumprod().sum())
-            outside, inside = float(between[place]), float(between[place + 1])
-        return inside
-
-    low = -np.inf if first == 0 else edge(float(tried[first - 1]), float(tried[first]))
-    high = np.inf if last == len(tried) - 1 else edge(float(tried[last + 1]), float(tried[last]))
-    return float(low), float(high)
+    low, high = bracketed_root(left, tried[[first, last]], tried[[max(first - 1, 0), min(last + 1, len(tried) - 1)]])
+    return -np.inf if first == 0 else float(low), np.inf if last == len(tried) - 1 else float(high)
