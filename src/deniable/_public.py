@@ -63,6 +63,8 @@ NAMES = {
         "PairedItems": "extensions.designs.paired_items",
         "design_from_dict": "designs.registry",
         "block_size": "extensions.blocks.paper_estimators",
+        "convergence": "extensions.blocks.convergence",
+        "Convergence": "extensions.blocks.convergence",
         "find_clusters": "estimation.find_clusters",
         "randomize_in_clusters": "estimation.find_clusters",
     },

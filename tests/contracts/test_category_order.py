@@ -426,6 +426,7 @@ HELD = {
     "sample_size_for_width": test_power_and_cost_are_about_the_sensitive_answer,
     "replicate_weights": "takes no categories of the reports",
     "conditional_independence": "gathers reports as independence does",
+    "convergence": "takes one survey's reports",
     "density": "its categories are numbers, which have an order of their own",
     "poststratify": "the population's cells are rows with names",
     "second_phase": "takes one survey's reports",

@@ -50,7 +50,6 @@ from deniable.estimation.joint_tables.reconcile_marginals import reconcile
 from deniable.estimation.notes.refused import Refused
 from deniable.estimation.several_sources import Agreement
 from deniable.extensions.blocks.announced_blocks import MessageBlocks
-from deniable.extensions.blocks.paper_estimators import Convergence
 from deniable.extensions.blocks.served_blocks import ServedBlocks
 from deniable.extensions.channels.blockwise import Blockwise
 from deniable.files.object_storage import Object
@@ -233,7 +232,7 @@ OTHERS = {
         dn.replicate_weights(sent(dn.Joint(DOMAIN, 2.0)), np.ones((60, 4)), "brr", weights=np.ones(60)).replicated
     ),
     "Reconciled": lambda: reconcile(dn.Views(DOMAIN, 2, 2.0).tabulate(sent(dn.Views(DOMAIN, 2, 2.0)))),
-    "Convergence": lambda: Convergence(np.arange(3), np.arange(3), np.full(3, 1 / 3)),
+    "Convergence": lambda: dn.convergence(sent(dn.Blocks(YES_NO, epsilon=2.0, block_size=20), "YES_NO"), ["a", "b"]),
     "Comparison": compared,
     "Compared": lambda: compared().rows[1],
     "Candidate": lambda: dn.plan(YES_NO, 1.0, [["a", "b"]], 5000).candidates[0],

@@ -455,7 +455,7 @@ NO_LABELS = """
     nodes sizes x y tables also null alpha alternative category power width level assurance certify text largest
     runs confidence inputs claimed model anchor_p anchor_prevalence inattentive attentive order trait anchor
     cheating truthful edges by attributes categories prevalence rr_models at slope_at data wanted more sampled
-    scales combine missing repeats methods distance
+    scales combine missing repeats methods distance corrected
 """
 # Things of ours, which know their names; frames, whose columns have some; reports, with which others are matched.
 OURS = """

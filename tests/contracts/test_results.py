@@ -43,6 +43,10 @@ def reports(kind=dn.Joint):
     return kind(dn.Domain(PAIR), 2.0).randomize(people, source=dn.Seeded(1))
 
 
+def blocks():
+    return dn.Blocks(PAIR, epsilon=2.0, block_size=50).simulate(table(), 200, source=dn.Seeded(1))
+
+
 def estimate():
     return dn.estimate(reports(), ["sex", "income"])
 
@@ -160,6 +164,7 @@ RESULTS = {
     "AuditResult without a claim": lambda: dn.audit(lambda codes: codes, inputs=2, runs=2000),
     "Ledger": ledger,
     "Ledger, untouched": lambda: dn.Ledger(1.0),
+    "Convergence": lambda: dn.convergence(blocks(), ["sex", "income"]),
     "Comparison": lambda: dn.compare(
         table(), [dn.Joint(PAIR, 2.0)], ["sex", "income"], n=50, repeats=2, source=dn.Seeded(1)
     ),

@@ -12,7 +12,6 @@ from deniable.extensions.blocks.paper_estimators import (
     block_estimates,
     block_size,
     block_variance,
-    convergence,
     last_two,
     log_odds_interval,
     share_interval,
@@ -63,28 +62,6 @@ def test_the_open_block_is_left_out_of_the_papers_estimate():
     np.testing.assert_allclose(last_two(reports, ["a", "b"]).values.ravel(), values[2:4].mean(axis=0), atol=1e-12)
     with pytest.raises(TooFewReportsError, match="no block is full yet"):
         last_two(paper(249, 2), ["a", "b"])
-
-
-def test_the_stopping_rule_by_hand():
-    # Half of 100: 2 z sqrt(.25 / 100) = .196.
-    estimates = np.array([[0.5, 0.5], [0.8, 0.2], [0.7, 0.3], [0.72, 0.28], [0.1, 0.9], [0.12, 0.88]])
-    found = convergence(estimates, 100, 0.5, corrected=False)
-    assert found.first.tolist() == [2, 2]
-    assert found.lasting.tolist() == [5, 5]
-    np.testing.assert_allclose(found.table, [0.75, 0.25])
-    corrected = convergence(estimates, 100, 0.5)
-    assert corrected.first.tolist() == [1, 1]  # .3 < .392
-    never = convergence(np.array([[0.0, 1.0], [1.0, 0.0]]), 1000, 1.0)
-    assert never.table is None
-    assert never.first.tolist() == never.lasting.tolist() == [-1, -1]
-
-
-def test_delta_without_p_stops_hardly_ever_for_good():
-    values, n = block_estimates(paper(50_000, 3), ["a", "b"])
-    literal, corrected = (convergence(values, n, 0.5, corrected=c) for c in (False, True))
-    # 199 pairs of neighbours: |difference| has sd sqrt(2) sigma / p = 2.83 sigma, delta* is 3.92 sigma or 7.84.
-    assert (literal.lasting == -1).all() | (literal.lasting > 100).all()
-    assert (corrected.lasting >= 0).any()
 
 
 def test_share_intervals_are_symmetric_or_on_the_log_odds():

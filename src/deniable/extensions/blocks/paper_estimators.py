@@ -1,4 +1,4 @@
-"""RRBA block by block: what one block says, when the paper stops, how large a block must be.
+"""RRBA's estimates block by block: what one block says, the mean of the last two, how large a block must be.
 
 `estimate(reports, ...)` pools all blocks, and that is what to use. Here is what the paper does instead, to compare with
 it: it looks at one block at a time, stops when two in a row agree, and returns their mean. Block estimates are
@@ -8,7 +8,6 @@ pooling has about a twentieth of the squared error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from deniable.core.input_coercion import in_order
 from deniable.core.results import Interval
 from deniable.core.table import Table
 from deniable.errors import InputError, TooFewReportsError
-from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,68 +76,24 @@ def block_estimates(reports: BlockReports, attributes: Sequence[str]) -> tuple[N
     return (whole.counts / n[:, None] * bits - fakes) / keep[:, None], n.astype(np.int64)
 
 
-def last_two(reports: BlockReports, attributes: Sequence[str]) -> Table:
-    """The paper's estimate: the mean of the last two blocks' own estimates. For comparison only.
-
-    A last block with room for more respondents is still open, and left out: its few reports would count as much as
-    those of a full one.
-    """
-    values, _ = block_estimates(reports, attributes)
-    index = reports.design.question_of(attributes)
+def closed_estimates(reports: BlockReports, attributes: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The same of full blocks alone: of one with room for more respondents, few reports would count as many do."""
+    values, n = block_estimates(reports, attributes)
     last = len(reports.published) - 1
-    is_open = np.count_nonzero(reports.blocks == last) < reports.design.block_size
-    rows, _ = reports.asked(index)
-    closed = values[np.unique(reports.blocks[rows]) != last] if is_open else values
+    if np.count_nonzero(reports.blocks == last) >= reports.design.block_size:
+        return values, n
+    rows, _ = reports.asked(reports.design.question_of(attributes))
+    closed = np.unique(reports.blocks[rows]) != last
+    return values[closed], n[closed]
+
+
+def last_two(reports: BlockReports, attributes: Sequence[str]) -> Table:
+    """The paper's estimate: the mean of the last two full blocks' own estimates. For comparison only."""
+    closed, _ = closed_estimates(reports, attributes)
     if not len(closed):
         raise TooFewReportsError("no block is full yet: its last two cannot be averaged", n=reports.n)
-    domain = reports.design.domain.project(reports.design.questions[index].attributes)
+    domain = reports.design.domain.project(reports.design.questions[reports.design.question_of(attributes)].attributes)
     return Table(domain, closed[-2:].mean(axis=0)).project(attributes)
-
-
-@dataclass(frozen=True, eq=False)
-class Convergence(Frozen):
-    """Where the stopping rule would have stopped.
-
-    Attributes:
-        first: for each cell the first block that differs by less than delta* from the one before it; -1: none did.
-        lasting: for each cell the first block from which on all differ by less; -1: none.
-        table: the mean of the two blocks at which all cells first agreed at once; None if they never did.
-    """
-
-    first: NDArray[np.int64]
-    lasting: NDArray[np.int64]
-    table: NDArray[np.float64] | None
-
-
-def convergence(
-    estimates: NDArray[np.float64],
-    respondents: ArrayLike,
-    keep: float,
-    *,
-    alpha: float = 0.05,
-    corrected: bool = True,
-) -> Convergence:
-    """Apply the paper's stopping rule to a sequence of block estimates.
-
-    Block k stops a cell when |estimate_k - estimate_(k-1)| < delta*, delta* the width of the (1 - alpha) interval of a
-    share observed in a block: 2 z sqrt(v (1 - v) / B), or on the log-odds where fewer than five are expected. As
-    published, delta* forgets that shares are recovered by dividing by p; `corrected` uses delta* / p.
-    """
-    n = np.broadcast_to(np.asarray(respondents, dtype=np.float64), len(estimates))
-    before = np.clip(estimates[:-1], 0.0, 1.0)
-    low, high = share_interval(before * n[:-1, None], n[:-1, None], 1 - alpha)
-    delta = (high - low) / (keep if corrected else 1.0)
-    agrees = np.abs(np.diff(estimates, axis=0)) < delta
-    # Reversed and accumulated: does it hold from here to the end?
-    lasts = np.logical_and.accumulate(agrees[::-1], axis=0)[::-1]
-    together = np.flatnonzero(agrees.all(axis=1))
-    table = estimates[together[0] : together[0] + 2].mean(axis=0) if len(together) else None
-    return Convergence(_first(agrees), _first(lasts), table)
-
-
-def _first(holds: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The block (the later of the two compared) at which each column first holds, -1 where it never does."""
-    return np.where(holds.any(axis=0), holds.argmax(axis=0) + 1, -1)
 
 
 def share_interval(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
