@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from pathlib import Path
 
 import pytest
 
 from deniable.designs.registry import DESIGNS
+from deniable.designs.request import ChannelOptions
 from deniable.device.protocol import messages
 from deniable.device.protocol.form import AROUND
 from deniable.device.protocol.problem_details import PROBLEMS
@@ -23,12 +25,20 @@ def test_every_key_of_the_survey_file_is_explained(entry):
     assert not [key for key in entry.__struct_fields__ if f"`{key}`" not in page and f"[{key}]" not in page]
 
 
+@pytest.mark.parametrize("kind", sorted(kind for kind in DESIGNS if DESIGNS[kind].is_served))
+def test_a_design_s_row_names_its_own_keys(kind):
+    page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
+    (row,) = [line for line in page.splitlines() if line.startswith(f'| `"{kind}"`')]
+    options = DESIGNS[kind].Options
+    shared = set(ChannelOptions.__struct_fields__) if issubclass(options, ChannelOptions) else set()
+    assert set(re.findall(r"`(\w+)`", row.split("|")[3])) == set(options.__struct_fields__) - shared
+    assert not [key for key in shared if f"| `{key}` |" not in page]
+
+
 def test_every_design_and_text_is_explained():
     page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
     served = [kind for kind in DESIGNS if DESIGNS[kind].is_served]
     assert not [kind for kind in served if f'`"{kind}"`' not in page]
-    keys = {key for kind in served for key in DESIGNS[kind].Options.__struct_fields__}
-    assert not [key for key in keys if f"`{key}`" not in page]
     assert not [name for name in [*AROUND, *PHRASES] if f"`{name}`" not in page]
 
 

@@ -60,6 +60,72 @@ class Born(QuestionEntry, frozen=True):
         """Every ten years."""
         return tuple(float(year) for year in range(self.first, self.last + 1, 10))
 '''
+# Each two neighbours of a round table, so far apart, together: of one kind here and of an extension.
+CYCLE = '''"""Each attribute with the one some places behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from deniable.designs.design import Design
+from deniable.designs.question import Question
+from deniable.designs.request import ChannelOptions
+from deniable.optimal.channel_for import channel_for
+
+
+class RoundOptions(ChannelOptions, kw_only=True, frozen=True):
+    """How far behind."""
+
+    step: Annotated[int, Meta(ge=1, description="How many places behind.")] = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Round(Design):
+    """Two attributes a respondent."""
+
+    kind = "KIND"
+    Options = RoundOptions
+
+    def __init__(self, domain, epsilon, step, channel):
+        """Take how many places behind."""
+        names = domain.names
+        pairs = [(name, names[(place + step) % len(names)]) for place, name in enumerate(names)]
+        questions = [Question(pair, channel_for(domain.project(pair), epsilon, channel)) for pair in pairs]
+        super().__init__(domain, questions, [[index] for index in range(len(questions))])
+
+    @classmethod
+    def make(cls, request, options):
+        """Ask two attributes."""
+        return cls(request.domain, request.epsilon, options.step, request.channels(options))
+
+    @classmethod
+    def propose(cls, request):
+        """Propose neighbours."""
+        return request.both_ways(cls.kind, cls.Options()) if len(request.domain) > 2 else ()
+'''
+ROUND = """
+format = 1
+name = "round"
+title = "Round"
+epsilon = 4.0
+tables = [["a", "b"], ["b", "c"], ["c", "a"]]
+design = { kind = "KIND" }
+[[questions]]
+name = "a"
+text = "A?"
+choices = ["never", "once", "often"]
+[[questions]]
+name = "b"
+text = "B?"
+kind = "yes-no"
+[[questions]]
+name = "c"
+text = "C?"
+kind = "yes-no"
+"""
 SURVEY = """
 format = 1
 name = "strange"
@@ -90,16 +156,23 @@ except ValueError as error:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """The package with two files more."""
+    """The package with four files more."""
     files = {"surveys/questions/felt_heat.py": FELT, "surveys/questions/birth.py": BORN}
+    files |= {"designs/kinds/cycle.py": CYCLE.replace("KIND", "cycle")}
+    files |= {"extensions/designs/ring.py": CYCLE.replace("KIND", "ring")}
     return copied_tree(tmp_path_factory.mktemp("tree"), files)
+
+
+def collected(tree, folder, answers):
+    """What a survey of that package comes to, from the file to the export."""
+    program = Path(__file__).with_name("collect_strange_survey.py")
+    return json.loads(run(program, folder, NODE, json.dumps(answers), environment=tree).splitlines()[-1])
 
 
 @pytest.mark.slow
 def test_a_kind_of_question_that_is_one_file_is_read_served_answered_estimated_and_exported(tree, tmp_path):
     (tmp_path / "survey.toml").write_text(SURVEY, encoding="utf-8")
-    program = Path(__file__).with_name("collect_strange_kinds.py")
-    found = json.loads(run(program, tmp_path, NODE, environment=tree).splitlines()[-1])
+    found = collected(tree, tmp_path, {"felt": "burning", "born": {"number": "1994"}})
     felt, born = ["cold", "warm", "burning"], ["< 1980", "1980 to < 1990", "1990 to < 2000", ">= 2000"]
     assert found["items"] == [["felt", "felt-heat", felt], ["born", "birth", born]]
     assert found["python"] is True
@@ -124,3 +197,54 @@ def test_what_is_wrong_with_a_question_of_that_kind_is_told_with_its_key_and_lin
     said = run(READ, path, environment=tree)
     assert said.startswith(told)
     assert "(line " in said
+
+
+PLAN = """
+import json, sys
+import deniable as dn
+from deniable.cli.app import app
+from deniable.designs.registry import design_from_bytes
+domain = dn.read_survey(sys.argv[1]).domain
+wanted = [["a", "b"], ["b", "c"], ["a", "c"]]
+planned = {one.name: one for one in dn.plan(domain, 4.0, wanted, 500).candidates}
+one = planned[sys.argv[2]]
+print(json.dumps([one.kind, one.covers_all, design_from_bytes(one.design.canonical()) == one.design]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["cycle", "ring"])
+def test_a_design_that_is_one_file_is_served_answered_planned_estimated_and_exported(kind, tree, tmp_path):
+    path = tmp_path / "survey.toml"
+    path.write_text(ROUND.replace("KIND", kind), encoding="utf-8")
+    found = collected(tree, tmp_path, {"a": "often", "b": "yes", "c": "no"})
+    assert found["python"] is True
+    assert found["node"] == [[["choice", "choice"], ["yes-no", "choice"], ["yes-no", "choice"]], None]
+    assert set(found["results"]) >= {"a*b", "b*c"}
+    assert found["exported"] == [62, ["never", "once", "often"], 1.0]
+    assert found["asked"] == ["a*b", "b*c", "c*a"]
+    assert json.loads(run(PLAN, path, kind, environment=tree)) == [kind, True, True]
+    for text, told in (("step = 0", "design.step: Expected 'int' >= 1; found 0"), ("k = 2", "takes no k; it takes")):
+        path.write_text(ROUND.replace('"KIND"', f'"{kind}", {text}'), encoding="utf-8")
+        assert told in run(READ, path, environment=tree)
+
+
+RANDOMIZE = """
+import sys
+from pathlib import Path
+import deniable as dn
+from deniable.cli.app import app
+Path("table.csv").write_text("a,b,c\\nnever,no,no\\nonce,yes,no\\noften,no,yes\\n")
+try:
+    app(["randomize", "table.csv", "--domain", sys.argv[1], "--step", "2", "-o", "r.parquet"], standalone_mode=False)
+except ValueError as error:
+    print(error)
+print([question.name for question in dn.read_reports("r.parquet").design.questions])
+"""
+
+
+def test_a_table_is_disguised_by_it_with_its_own_options(tree, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("survey.toml").write_text(ROUND.replace("KIND", "ring"), encoding="utf-8")
+    said = run(RANDOMIZE, "survey.toml", environment={**tree, "DENIABLE_RECORD": str(tmp_path / "record")})
+    assert said.splitlines()[-1] == "['a*c', 'b*a', 'c*b']"
