@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
-from deniable.collection.session import Session
 from deniable.device.protocol.problem_details import problem
 from deniable.errors import StoreError
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from deniable.collection.session import Session
     from deniable.device.protocol.messages import Problem, Report
     from deniable.device.verified_design import VerifiedDesign
     from deniable.storage.store import Column, Mark, Readable
@@ -50,7 +50,7 @@ class Acceptor:
         self._public = tuple(len(variable) for variable in design.public)
         self._blind = design.message.admission == "blind"
         possible = sum(prod(channel.reports for channel in asked) for asked in self._channels) * prod(self._public)
-        self._remembers = possible <= _MOST_REMEMBERED and type(session) is Session  # others are asked each time
+        self._remembers = possible <= _MOST_REMEMBERED and session.by_block
         self._cells: dict[tuple[Any, ...], str] = {}
 
     def cell(self, report: Report) -> str | Problem:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class Session:
     """Of a plan: all amendments, which differ in their words alone, have one. May be called from any thread."""
 
+    by_block = True  # whether the block that a report names decides alone if it is admitted
+
     def join(self, name: str, number: int) -> None:
         """Take a design of the plan, by its name and its number in the store, before any report to it is taken."""
 
