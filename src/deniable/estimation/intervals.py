@@ -14,7 +14,6 @@ Clopper and Pearson's (never covers less than it says, so it is wider) and that 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,8 +21,7 @@ import numpy as np
 from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import Interval
-from deniable.core.table import Table, summed
-from deniable.designs.observation import Observation
+from deniable.core.table import Table
 from deniable.errors import InputError
 from deniable.numerics.root_finding import bracketed_root
 from deniable.numerics.simplex import norm_sub
@@ -31,6 +29,7 @@ from deniable.numerics.simplex import norm_sub
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.designs.observation import Observation
     from deniable.likelihood.covariance_operator import Dispersion, Population, Sample
     from deniable.likelihood.efficient_estimate import Efficient
 
@@ -150,13 +149,8 @@ def _spread(
     likely = norm_sub(unbiased)
     expected = np.zeros(dispersion.domain.shape)
     for sample in dispersion.samples:
-        o = sample.observation
-        own = np.full(o.channel.input_shape, 1 / o.channel.inputs)
-        if sample.is_direct:
-            own = np.transpose(likely, dispersion.domain.axes(o.domain)).reshape(o.channel.input_shape)
-        there = replace(
-            sample, observation=Observation(o.domain, o.channel, o.n * o.channel.apply(own), population=o.population)
-        )
+        even = np.full(sample.observation.domain.shape, 1 / sample.observation.domain.cells)
+        there = sample.at(sample.reordered(likely) if sample.is_direct else even)
         expected += sample.weight**2 * there.variances(dispersion.population)
     half = np.sqrt(z2 * expected * dispersion.design_effect)
     return np.where(point, unbiased - half, low), np.where(point, unbiased + half, high)
@@ -249,10 +243,7 @@ def _percentiles(
     rng = source.stream().generator()
     again = np.zeros((*dispersion.domain.shape, replicates))
     for sample in dispersion.samples:
-        observation = sample.observation
-        drawn = _again(observation, rng, replicates) / observation.n
-        own = observation.truth_shape(observation.channel.solve(drawn))
-        again += sample.weight * summed(own, observation.domain, sample.domain)
+        again += sample.weight * sample.unbiased(_again(sample.observation, rng, replicates))
     low, high = np.quantile(again, [miss / 2, 1 - miss / 2], axis=-1)
     return low, high
 

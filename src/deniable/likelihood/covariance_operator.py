@@ -14,9 +14,9 @@ weight^2 times these. A t x t matrix is never formed unless asked for: variances
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -67,6 +67,23 @@ class Sample(Frozen):
     def estimate(self) -> NDArray[np.float64]:
         """The unbiased estimate over the asked attributes."""
         return self.to_asked(self.own)
+
+    def unbiased(self, counts: NDArray[Any]) -> NDArray[np.float64]:
+        """The estimates that other counts of as many reports make, replicates last."""
+        o = self.observation
+        own = o.truth_shape(o.channel.solve(counts / max(o.n, 1)))
+        return summed(own, o.domain, self.domain)
+
+    def reordered(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A table of the asked attributes in the shape that the channel takes; of a direct observation."""
+        o = self.observation
+        return np.transpose(table, self.domain.axes(o.domain)).reshape(o.channel.input_shape)
+
+    def at(self, own: NDArray[np.float64]) -> Sample:
+        """The same of the reports that a table of the observation's own attributes makes one expect."""
+        o = self.observation
+        expected = max(o.n, 2) * o.channel.apply(own.reshape(o.channel.input_shape))
+        return replace(self, observation=Observation(o.domain, o.channel, expected, population=o.population))
 
     def covariance_times(self, w: NDArray[np.float64], population: Population) -> NDArray[np.float64]:
         """Multiply this sample's covariance by w, both over the asked attributes."""
@@ -166,13 +183,7 @@ class Dispersion(Frozen):
         """
         if any(not sample.is_direct for sample in self.samples):
             return self
-        expected = []
-        for sample in self.samples:
-            o = sample.observation
-            own = np.transpose(truth, self.domain.axes(o.domain)).reshape(o.channel.input_shape)
-            there = Observation(o.domain, o.channel, o.n * o.channel.apply(own), population=o.population)
-            expected.append(Sample(there, self.domain, sample.weight))
-        return Dispersion(expected, self.domain, self.population)
+        return Dispersion([s.at(s.reordered(truth)) for s in self.samples], self.domain, self.population)
 
     def quadratic(self, w: ArrayLike) -> float:
         """The variance of the linear functional w'pi."""

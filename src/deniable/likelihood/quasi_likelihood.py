@@ -23,7 +23,6 @@ from deniable.channels.mixture import Mixture
 from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.domain import Domain
 from deniable.core.table import spread, summed
-from deniable.designs.observation import Observation
 from deniable.frozen import readonly
 from deniable.likelihood.covariance_operator import Sample
 from deniable.likelihood.evidence import Evidence
@@ -33,6 +32,8 @@ from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from deniable.designs.observation import Observation
 
     Array = NDArray[np.float64]
 
@@ -60,10 +61,13 @@ class Quasi(Counted):
         return self.source
 
     @cached_property
+    def _sample(self) -> Sample:
+        return Sample(self.seen, self.part, 1.0)
+
+    @cached_property
     def _likely(self) -> Array:
         """What the observation's own table might be; the even one has a share, so that no cell is empty."""
-        o = self.seen
-        own = norm_sub(o.truth_shape(o.channel.solve(o.shares)))
+        own = norm_sub(self._sample.own)
         return readonly((own + 1 / own.size) / 2)
 
     def _own(self, pi: Array) -> Array:
@@ -88,7 +92,7 @@ class Quasi(Counted):
         """Counts of reports drawn anew through their own channel, from one table or from one a replicate."""
         o = self.seen
         if pi.shape[1] == 1 and self._is_normal:
-            values, vectors = np.linalg.eigh(_covariance(o, self.part, self._own(pi)[..., 0]))
+            values, vectors = np.linalg.eigh(self._sample.at(self._own(pi)[..., 0]).matrix())
             root = vectors * np.sqrt(np.maximum(values, 0.0))
             return self._counts(pi + root @ rng.standard_normal((len(root), replicates)))
         own = self._own(pi)
@@ -96,7 +100,7 @@ class Quasi(Counted):
 
     def counted(self, drawn: Array) -> Array:
         """The same counts of what other respondents sent, of which as much is known as of the source."""
-        return self._counts(_unbiased(self.seen, self.part, drawn))
+        return self._counts(self._sample.unbiased(drawn).reshape(self.part.cells, -1))
 
     def _counts(self, u: Array) -> Array:
         scale = float(self.channel.affine()[0][0])  # type: ignore[index]
@@ -111,27 +115,15 @@ def as_counts(u: Array, n: float, scale: float) -> Array:
     return n * y / y.sum(axis=0)
 
 
-def _unbiased(o: Observation, part: Domain, counts: Array) -> Array:
-    own = o.truth_shape(o.channel.solve(counts / max(o.n, 1)))
-    return summed(own, o.domain, part).reshape(part.cells, -1)
-
-
-def _covariance(o: Observation, part: Domain, table: Array) -> Array:
-    """Of the unbiased table of the part, if the truth were the given table."""
-    there = Observation(o.domain, o.channel, max(o.n, 2) * o.channel.apply(table.reshape(o.channel.input_shape)))
-    return Sample(there, part, 1.0).matrix()
-
-
 def quasi_of(observation: Observation, part: Domain) -> Quasi:
     """What an observation says about some of its attributes, as counts."""
-    o = observation
-    even = np.full(o.domain.shape, 1 / o.domain.cells)
-    covariance = _covariance(o, part, even)
+    o, sample = observation, Sample(observation, part, 1.0)
+    covariance = sample.at(np.full(o.domain.shape, 1 / o.domain.cells)).matrix()
     k = part.cells
     mean = (np.trace(covariance) - covariance.sum() / k) / (k - 1) * (max(o.n, 2) - 1)
     scale = float(min(1 / np.sqrt(k * mean), 1 - 1e-9))
     channel = Mixture(scale, [1 / k] * k)
-    counts = as_counts(_unbiased(o, part, o.counts[..., None]), float(o.n), scale)[:, 0]
+    counts = as_counts(sample.unbiased(o.counts[..., None]).reshape(k, 1), float(o.n), scale)[:, 0]
     return Quasi(part, channel, counts, float(o.n), None, o.population, source=o)
 
 

@@ -209,10 +209,7 @@ class Moments(Frozen):
     @cached_property
     def covariance(self) -> Array:
         """Its covariance, if the truth were the nearest possible table: that of few reports is not left to chance."""
-        o = self.source
-        likely = norm_sub(self._sample.own).reshape(o.channel.input_shape)
-        there = Observation(o.domain, o.channel, max(o.n, 2) * o.channel.apply(likely))
-        return readonly(Sample(there, self.part, 1.0).matrix())
+        return readonly(self._sample.at(norm_sub(self._sample.own)).matrix())
 
     @cached_property
     def precision(self) -> Array:

@@ -32,9 +32,8 @@ from deniable.regression.likelihood.posterior import public_of
 from deniable.regression.likelihood.refusal_cells import Answering
 from deniable.regression.likelihood.responses import Normal
 from deniable.regression.marginal_effects import predictions
-from deniable.regression.missing_answers import answers, skipped, told_of
+from deniable.regression.missing_answers import answers, counted_out, skipped, told_of
 from deniable.regression.model import Options, drawn_of
-from deniable.regression.who_is_left_out import counted_out
 from deniable.text import listed
 
 if TYPE_CHECKING:

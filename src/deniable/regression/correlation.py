@@ -36,9 +36,8 @@ from deniable.regression.data_source import check_there
 from deniable.regression.formula import as_pandas, column_of
 from deniable.regression.likelihood.disguised_outcome import disguised
 from deniable.regression.likelihood.posterior import public_of
-from deniable.regression.missing_answers import told_of
+from deniable.regression.missing_answers import counted_out, told_of
 from deniable.regression.model import drawn_of
-from deniable.regression.who_is_left_out import counted_out
 from deniable.text import listed
 
 if TYPE_CHECKING:

@@ -17,25 +17,32 @@ multinomial logit, given that one answers the others have the ratios that they w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
+from deniable.core.domain import Variable
+from deniable.designs.reports.reports import Reports
 from deniable.device.protocol.answer_encoding import SKIPPED
+from deniable.inference.numbers.functionals_of_reports import only
+from deniable.inference.numbers.ordered_attribute import left_out, ordered
 from deniable.regression.likelihood.responses import Binary, Curve, Softmax, Written
 from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from deniable.core.domain import Category
     from deniable.inference.attribute_pairs import Missing
+    from deniable.regression.likelihood.disguised_outcome import Disguised
     from deniable.regression.likelihood.responses import Response
 
     Array = NDArray[np.float64]
+
+_DRAWN = ("weights", "strata", "clusters")
 
 
 def skipped(labels: Sequence[Category]) -> int | None:
@@ -161,3 +168,37 @@ def with_skips(response: Response, place: int) -> Response:
         return Answered(response, place)
     assert isinstance(response, Softmax)
     return AnsweredOf(Softmax(response.categories + 1), place)
+
+
+# -- whom that leaves out, counted as means count them ---------------------------------------------------------------
+
+
+def counted_out(
+    source: Any, names: Iterable[str], columns: Iterable[Disguised | None], options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """How many respondents the attributes that some prefer not to say leave out, a sentence each.
+
+    Of reports they are estimated; of a frame, whose columns were disguised one by one, by the mean of their scores.
+    """
+    if isinstance(source, Reports):
+        drawn: Any = {name: options[name] for name in _DRAWN if options.get(name) is not None}
+        return tuple(_of_reports(source, name, drawn) for name in names)
+    known = {column.name: column for column in columns if column is not None}
+    return tuple(_of_column(known[name]) for name in names if name in known)
+
+
+def _of_reports(reports: Reports, name: str, drawn: Any) -> str:
+    known, variable = only(reports, name, drawn)
+    aside = _aside(variable)
+    return left_out(variable, aside, float(known.table[[variable.code(each) for each in aside]].sum()), known.n)
+
+
+def _of_column(column: Disguised) -> str:
+    variable = Variable(column.name, column.labels)
+    aside = _aside(variable)
+    share = column.scores[:, [variable.code(each) for each in aside]].sum(axis=1).mean()
+    return left_out(variable, aside, float(np.clip(share, 0.0, 1.0)), len(column.scores))
+
+
+def _aside(variable: Variable) -> list[Category]:
+    return [SKIPPED] if SKIPPED in variable.categories else ordered(variable).aside

@@ -25,9 +25,8 @@ from deniable.regression.likelihood.mixture_likelihood import Cell, Likelihood
 from deniable.regression.likelihood.refusal_cells import held_skips
 from deniable.regression.likelihood.responses import Binary, Normal
 from deniable.regression.likelihood.starting_values import completed_start
-from deniable.regression.missing_answers import skipped, told_of
+from deniable.regression.missing_answers import counted_out, skipped, told_of
 from deniable.regression.result import Regression
-from deniable.regression.who_is_left_out import counted_out
 from deniable.sampling.read_sampling import column, sampling
 from deniable.sampling.sampling import Sampling
 from deniable.text import listed

@@ -115,10 +115,8 @@ def null_tables(
     total = np.zeros((replicates, pi.size))
     for sample in samples:
         o = sample.observation
-        truth = pi.transpose(sample.domain.axes(o.domain))
-        lam = o.channel.apply(truth.reshape(o.channel.input_shape)).ravel()
-        counts = rng.multinomial(o.n, lam / lam.sum(), size=replicates).T / o.n
-        own = o.truth_shape(o.channel.solve(counts.reshape(*o.channel.output_shape, replicates)))
-        back = own.transpose([*o.domain.axes(sample.domain), own.ndim - 1])
-        total += sample.weight * back.reshape(pi.size, replicates).T
+        lam = o.channel.apply(sample.reordered(pi)).ravel()
+        counts = rng.multinomial(o.n, lam / lam.sum(), size=replicates).T
+        drawn = sample.unbiased(counts.reshape(*o.channel.output_shape, replicates))
+        total += sample.weight * drawn.reshape(pi.size, replicates).T
     return total

@@ -47,8 +47,7 @@ def bootstrap_tables(estimate: Estimate, replicates: int, source: Source | None)
         for sample in samples:
             o = sample.observation
             own = summed(truth, seen.domain, o.domain).reshape(*o.channel.input_shape, 1)
-            drawn = o.truth_shape(o.channel.solve(o.channel.draw(own, o.n, rng, replicates) / o.n))
-            tables += sample.weight * summed(drawn, o.domain, domain)
+            tables += sample.weight * sample.unbiased(o.channel.draw(own, o.n, rng, replicates))
         return tables
     start = _MIXED / seen.cells + (1 - _MIXED) * truth
     found = fit(seen, counts=seen.again(truth, rng, checked(replicates)), starts=[start], gap=_GAP)
