@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 import pkgutil
+import re
 from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
@@ -244,6 +245,13 @@ def test_text_and_html_show_the_summary(result):
     assert [text for text in told if text not in "\n".join(parser.said)] == []
     if not isinstance(result, int | float):  # a number prints as one
         assert [text for text in told if text not in str(result)] == []
+
+
+def test_repr_is_one_line_that_says_the_result(result):
+    told = repr(result)
+    assert "\n" not in told
+    assert len(told) < 240
+    assert isinstance(result, int | float) or re.search(r"\d|inf", told), told
 
 
 def drawn(axes):

@@ -104,6 +104,9 @@ class Interval(Shown, Frozen):
         }
         return Summary(columns, title=f"{self.level:.0%} intervals, {self.method}")
 
+    def __repr__(self) -> str:
+        return f"<Interval: {np.size(self.low)} at {self.level:.0%}, {self.method}>"
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every interval, a row a cell."""
         cells = self.summary().columns["cell"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from deniable.core import markup as typeset
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Columns = Mapping[str, Sequence[Any]]
 
 STAMPED = "origin"  # the heading of that column
+_IN_A_LINE = 3  # rows
+_LINE = 160  # letters
 _MOST_ROWS = 60  # a printed result stops here and says how many rows it left out
 
 
@@ -147,6 +150,25 @@ class Summary(Frozen):
         texts = self.texts()
         return [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
 
+    @property
+    def line(self) -> str:
+        """The result in one line: every value of a single row, else the first number of some.
+
+        >>> Summary({"test": ["Pearson"], "p-value": [0.04]}).line, Summary({"x": ["a", "b"], "share": [0.1, 0.9]}).line
+        ('test Pearson, p-value 0.0400', 'a 0.1000, b 0.9000')
+        """
+        rows = self.rows()
+        parts = [f"{name} {number(value)}" for name, value in self.facts.items()]
+        if len(rows) == 1:
+            parts += [f"{heading} {text}".strip() for heading, text in rows[0].items() if text]
+        else:
+            # The first column is what rows are of, even where that is a number.
+            numbers = [heading for place, heading in enumerate(self.columns) if place and self.is_number(heading)]
+            shown = [heading for heading in self.columns if heading not in numbers[1:]]
+            parts += [" ".join(row[heading] for heading in shown if row[heading]) for row in rows[:_IN_A_LINE]]
+            parts += ["..."] if len(rows) > _IN_A_LINE else []
+        return shorten(", ".join(parts) or " ".join((self.title, *self.notes)), _LINE, placeholder=" ...")
+
     def is_number(self, heading: str) -> bool:
         """Whether a column belongs to the right: it holds nothing but numbers."""
         return all(isinstance(value, int | float | Span) for value in self.columns[heading])
@@ -243,8 +265,9 @@ class Shown:
     """A result that shows its summary."""
 
     def __init_subclass__(cls, **named: object) -> None:
-        """Whatever draws itself says in the drawing where its reports come from."""
+        """Whatever draws itself says in the drawing where its reports come from; no dataclass replaces `repr`."""
         super().__init_subclass__(**named)
+        type.__setattr__(cls, "__repr__", cls.__repr__)
         if "plot" in vars(cls):
             type.__setattr__(cls, "plot", _stamping(vars(cls)["plot"]))
 
@@ -266,6 +289,9 @@ class Shown:
 
     def __str__(self) -> str:
         return str(self.summary())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary().line}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

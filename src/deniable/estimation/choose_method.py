@@ -21,8 +21,8 @@ from deniable.core.table import Table, product
 from deniable.errors import InputError
 from deniable.estimation.inversion import pooled_inverse
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks
-from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
+from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.likelihood.em import MOST_CELLS, maximum_likelihood
 from deniable.numerics.simplex import norm_sub
 from deniable.text import listed
@@ -88,7 +88,7 @@ def choose(method: str, known: Known) -> tuple[str, list[str]]:
         return "shrink", [f"{large}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
     # The likelihood of what errors are of: sets that count by their moments there do so in the estimate beside them.
     if told.independent and not told.has_likelihood:
-        if cells > LEAST_SQUARES_CELLS:
+        if cells > DENSE_CELLS:
             return "norm_sub", [f"some reports have no likelihood, and {cells} cells are too many for least squares"]
         return "wls", ["some reports are known by their moments alone, which have no likelihood"]
     if len(unbiased.domain) > 1 and cells > MOST_CELLS:

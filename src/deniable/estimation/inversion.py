@@ -16,7 +16,7 @@ import numpy as np
 from deniable.designs.observation import Observation
 from deniable.errors import NotCoveredError, TooFewReportsError
 from deniable.likelihood.covariance_operator import Dispersion, Sample
-from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, OfEvidence, determined, efficient_from
+from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, OfEvidence, determined, efficient_from
 from deniable.text import counted, listed
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def pool(told: Evidence, population: Population, sources: Sequence[Reported]) ->
             # Several sources are several populations, each of which is fixed.
             return None, [] if alone else ["only the reports that cover the table: several populations are fixed"]
         people = sources[0].population if isinstance(sources[0], Observation) else sources[0].n - told.unasked
-    if told.cells > MOST_CELLS:
+    if told.cells > DENSE_CELLS:
         more = f"errors are those of the reports that cover the table: {told.cells} cells are too many to pool others"
         return None, [] if alone else [more]
     pooled = efficient_from(told)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import EstimationError
+from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -24,16 +25,15 @@ if TYPE_CHECKING:
 
     from deniable.likelihood.covariance_operator import Dispersion
 
-MOST_CELLS = 1024  # a dense problem: above this the plain projection is used instead
 _SINGULAR = 1e-10  # an eigenvalue below this share of the largest belongs to something that does not vary: the total
 _ROUNDING = 1e-12
 
 
 def least_squares(unbiased: NDArray[np.float64], dispersion: Dispersion) -> NDArray[np.float64]:
     """The table on the simplex nearest to an unbiased one, its covariance taken at the plain projection."""
-    if unbiased.size > MOST_CELLS:
+    if unbiased.size > DENSE_CELLS:
         raise EstimationError(
-            f"a table of {unbiased.size} cells is too large for weighted least squares (at most {MOST_CELLS}); use "
+            f"a table of {unbiased.size} cells is too large for weighted least squares (at most {DENSE_CELLS}); use "
             f'method="norm_sub" or "inversion"',
             cells=unbiased.size,
         )

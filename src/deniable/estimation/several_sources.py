@@ -35,7 +35,7 @@ from deniable.estimation.inversion import pool
 from deniable.estimation.report_sources import sources_of
 from deniable.frozen import Frozen
 from deniable.likelihood.covariance_operator import Dispersion
-from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, tangent_inverse
+from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, tangent_inverse
 from deniable.likelihood.gather import Reported, gather
 from deniable.likelihood.report_group import Group
 
@@ -92,7 +92,7 @@ DEALT = f"{COUNTS} Make the records of each source by itself."
 
 def agreement(told: Evidence, sources: Sequence[Reported], pooled: Efficient) -> Agreement | None:
     """Test that all sources speak of one table; None where there is nothing to compare, or too much to compute."""
-    if len(sources) < 2 or told.cells > MOST_CELLS:
+    if len(sources) < 2 or told.cells > DENSE_CELLS:
         return None
     score, information, apart, df = np.zeros(told.cells), np.zeros((told.cells, told.cells)), 0.0, 0
     for evidence in _each(told, sources):

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-MOST_CELLS = 1024  # a dense problem
+DENSE_CELLS = 1024  # of a table up to which matrices of cells by cells are written out and solved: 8 MB, under a second
 _ROUNDS = 3  # estimates, each weighted at the one before
 _MIXED = 0.01  # share of the even table in the plausible one: no report is taken to be impossible
 _SINGULAR = 1e-12  # of the largest: information below it is none
@@ -281,7 +281,7 @@ class OfEvidence(Dispersion):
 
 def determined(told: Evidence) -> Efficient:
     """The efficient estimate of a table that no channel tells by inversion; refused where reports leave it open."""
-    if told.cells <= MOST_CELLS and told.estimable(told.margin):
+    if told.cells <= DENSE_CELLS and told.estimable(told.margin):
         pooled = efficient_from(told)
         if pooled.determined:
             return pooled

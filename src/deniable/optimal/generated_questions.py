@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Attributes = tuple[str, ...]
     Array = NDArray[np.float64]
 
-MOST_CELLS = 4096
+MOST_CELLS = 4096  # possible answers to a question that is proposed: a device weighs each of them
 _ROUNDS = 12
 _HEADS = 60  # questions that others are made of, in every round
 _PRICED = 1200  # that are looked at in every round

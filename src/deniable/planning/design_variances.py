@@ -11,7 +11,7 @@ from deniable.aims.contrasts import Contrasts, subsets
 from deniable.designs.distance_to_best import asked_through
 from deniable.errors import NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
-from deniable.likelihood.efficient_estimate import MOST_CELLS as EFFICIENT_CELLS
+from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.optimal.pooled_loss import told_of_sets
 from deniable.planning.expected_reports import expected_evidence, expected_observations, expected_variances
 
@@ -71,7 +71,7 @@ def judged(design: Design, request: Request) -> list[Judged]:
 def _told(design: Design, request: Request) -> dict[tuple[str, ...], float] | None:
     """What reports tell of every set of attributes, where that is all there is to know: closed forms follow."""
     channels = {question.channel for question in design.questions}
-    small = len(design.ballots) == 1 or max(channel.inputs for channel in channels) <= EFFICIENT_CELLS
+    small = len(design.ballots) == 1 or max(channel.inputs for channel in channels) <= DENSE_CELLS
     if request.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
         return None
     tables = tuple(one for one in request.aims if one.is_table and set(one.attributes) <= set(design.domain))
@@ -116,7 +116,7 @@ def _at(design: Design, request: Request, one: Wanted, truth: Population | None)
     evidence, population = expected_evidence(design, truth, request.n, names)
     shares = population.project(names).values.ravel()
     rows, own = one.rows(design.domain, shares) / np.sqrt(one.weight), one.own_rows(design.domain, shares)
-    if evidence.cells <= EFFICIENT_CELLS:
+    if evidence.cells <= DENSE_CELLS:
         both = expected_variances(evidence, population.values, np.concatenate([rows, own]))
         variances = None if both is None else both[: len(rows)]
     elif one.is_table:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InputError, InvalidTestError, NotCoveredError, TooFewReportsError
 from deniable.inference.hypothesis_tests.central_noise import COMPARATORS
+from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.likelihood.gather import gather, refuse_pairs
 from deniable.likelihood.report_likelihoods import Counted
 from deniable.text import counted, listed
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from deniable.estimation.report_sources import Collected
     from deniable.likelihood.evidence import Evidence
 
-_MOST_CELLS = 1024  # of a table up to which it is looked whether reports about parts of it determine it
 REFUSED = {
     "pearson_reconstructed": (
         "Pearson's test on reconstructed counts takes them for counts of people, but their noise is many times larger: "
@@ -81,7 +81,7 @@ def covering(reports: Collected, names: Sequence[str]) -> Evidence:
 def tells(evidence: Evidence) -> bool:
     """Whether reports determine the asked table."""
     return evidence.covers or (
-        (len(evidence.asked) == 1 or evidence.cells <= _MOST_CELLS) and evidence.estimable(evidence.margin)
+        (len(evidence.asked) == 1 or evidence.cells <= DENSE_CELLS) and evidence.estimable(evidence.margin)
     )
 
 

@@ -35,9 +35,10 @@ from deniable.inference.measures.delta_method import (
     simplex,
 )
 from deniable.inference.measures.information_interval import with_likely
-from deniable.inference.measures.inverted_intervals import MOST_CELLS, Inverted
+from deniable.inference.measures.inverted_intervals import Inverted
 from deniable.inference.measures.phi_squared import information, null_mean, null_spread, phi_squared
 from deniable.inference.numbers.ordered_attribute import all_left_out, sizes_of
+from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _association(
     if method == "bootstrap":
         again = derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
         return again.kept(0.0, largest)
-    inverted = Inverted(estimate, f, squared=f is phi_squared) if estimate.values.size <= MOST_CELLS else None
+    inverted = Inverted(estimate, f, squared=f is phi_squared) if estimate.values.size <= DENSE_CELLS else None
     told = told if inverted is None else (*told, *inverted.warnings)
     found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
     found = replace(found, error=max(found.error, around)).kept(0.0, largest)

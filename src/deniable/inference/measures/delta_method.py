@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 
 from deniable.core.results import Interval, frame_of, intervals_by_row
-from deniable.core.summary import Shown, Summary, stamped_columns
+from deniable.core.summary import Shown, Summary, number, stamped_columns
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value, tail
 from deniable.estimation.notes.denominators import applies_to_all
@@ -82,6 +82,9 @@ class Measure(Shown, Frozen):
 
     def __float__(self) -> float:
         return self.value
+
+    def __repr__(self) -> str:
+        return f"<Measure: {self.name} {number(self.value)}, {self.method}>"  # an interval may take long
 
     @property
     def unbiased(self) -> float:

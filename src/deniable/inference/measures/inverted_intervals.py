@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-MOST_CELLS = 1024  # of a table whose covariance is written out
 _DRAWS = 999
 _CLOSE = 1e-7  # of the largest phi: how near the ends are found
 _RAREST = 0.01  # of an even share: no margin is taken to be smaller

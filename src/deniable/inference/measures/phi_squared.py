@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.inference.attribute_pairs import residual_of, two_way
-from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.likelihood.efficient_estimate import DENSE_CELLS, efficient_from
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from deniable.estimation.estimate import Estimate
     from deniable.likelihood.efficient_estimate import Efficient
-
-_MATRIX_CELLS = 1024
 
 
 def phi_squared(x: NDArray[Any]) -> np.inexact[Any]:
@@ -53,7 +51,7 @@ def null_mean(estimate: Estimate) -> float:
                 for factor, pi in zip(channel.factors, margins, strict=True)
             ]
             return factors[0] * factors[1]
-    if table.size > _MATRIX_CELLS:
+    if table.size > DENSE_CELLS:
         raise InputError(f"the null mean of {table.size} cells is too large to compute; use correct=False")
     return float(np.trace(_null_weights(estimate, rows, columns)))
 
@@ -69,7 +67,7 @@ def _null_weights(estimate: Estimate, rows: NDArray[np.float64], columns: NDArra
 def null_spread(estimate: Estimate, mean: float) -> float:
     """The standard deviation of n phi^2 at independence, sqrt(2 tr W^2); of large tables the largest it can be."""
     table = two_way(estimate)
-    if table.size > _MATRIX_CELLS:
+    if table.size > DENSE_CELLS:
         return float(np.sqrt(2.0)) * mean
     rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
     return float(np.sqrt(2.0) * np.linalg.norm(_null_weights(estimate, rows, columns)))

@@ -22,7 +22,7 @@ from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.denominators import applies_to_all
 from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.ordered_attribute import left_out
-from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, efficient_from
+from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, efficient_from
 from deniable.likelihood.gather import gather
 from deniable.numerics.simplex import norm_sub
 from deniable.sampling.read_sampling import sampling_of
@@ -204,7 +204,7 @@ def known_of(source: Estimate | Collected, attributes: Sequence[str], options: O
     except (EstimationError, SingularChannelError):
         sampling = sampling_of(source, options.get("weights"), options.get("strata"), options.get("clusters"))
         told = gather(source if not isinstance(source, tuple) else list(source), list(attributes), sampling=sampling)
-        if not told.groups or told.cells > MOST_CELLS:
+        if not told.groups or told.cells > DENSE_CELLS:
             raise
         return Known(told.asked, None, efficient_from(told), told.n)
     return Known(found.table.domain, found, found.pooled, found.n)
@@ -265,6 +265,10 @@ class Numbers(Shown, Frozen):
     @property
     def _notes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(note for measure in self.measures for note in measure.warnings))
+
+    def __repr__(self) -> str:
+        told = Summary({**self.rows, "value": self.values.tolist()}).line  # intervals may take long
+        return f"<Numbers: {self.name}: {told}>"
 
     def _columns(self, level: float) -> dict[str, Any]:
         low, high = self.interval(level)
