@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+import msgspec
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from deniable.core.csv_injection import original, original_table, plain, plain_t
 from deniable.core.provenance import PEOPLE
 from deniable.files.write_batches import of_frame
 from deniable.files.write_files import write_table
-from deniable.web.api.results_endpoint import results_csv
+from deniable.web.api.results_endpoint import Results, ResultTable, results_csv
 
 HOSTILE = ["=1+1", "+1+cmd|' /C calc'!A0", "-1+2", "@SUM(1)", "\t=1", "\r=1", "'=1", "''@x"]
 HARMLESS = ["yes", "", "'tis", "5", "a=b", "ß", " =1"]
@@ -77,18 +78,13 @@ def test_exports_are_marked_and_read_back(tmp_path):
 def test_results_are_marked_and_their_numbers_are_numbers():
     cell = {"categories": ["=1+1", -5], "estimate": -0.25, "unbiased": -0.25, "std_error": 0.1, "low": -1.0, "high": 1}
     cell |= dict.fromkeys(("efficient", "unclipped_low", "unclipped_high"), -0.25)
-    found = {
-        "origin": PEOPLE.told,
-        "reports": 9,
-        "tables": [
-            {"attributes": ["@a", "b"], "reports": 9, "cells": [cell, {**cell, "categories": [-5]}], "notes": []},
-        ],
-        "numbers": [{"wanted": "=mean(a)", "which": "", "reports": 9, "estimate": -2.5, "low": None, "high": 1.0}],
-        "number_notes": ["=1+1"],
-        "nearness": "",
-        "alarms": [],
-        "corrections": [],
-    }
+    made = {"attributes": ["@a", "b"], "reports": 9, "method": "mle", "reason": "", "gap": None, "notes": []}
+    table = msgspec.convert({**made, "cells": [cell, {**cell, "categories": [-5]}]}, ResultTable)
+    told = {"survey": "s", "design": "d", "epsilon": 1.0, "reports": 9, "origin": PEOPLE.told, "level": 0.95}
+    told |= {"open": True, "rejected": {}, "corrections": [], "tables": [], "nearness": "", "alarms": []}
+    numbers = [{"wanted": "=mean(a)", "which": "", "reports": 9, "estimate": -2.5, "low": None, "high": 1.0}]
+    read = msgspec.convert({**told, "numbers": numbers, "number_notes": ["=1+1"]}, Results)
+    found = msgspec.structs.replace(read, tables=(table,))
     _, first, second, number, note = csv.reader(results_csv(found).splitlines())
     assert first[:4] == ["'@a * b", "'=1+1 * -5", "9", "-0.25"]
     assert second[1] == "-5"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,7 +14,7 @@ from deniable.core.rows import SHOWN
 from deniable.core.summary import share
 from deniable.reporting.report_file import _shares as report
 from deniable.reporting.scripts.write_script import script_tables as script
-from deniable.web.api.results_endpoint import _table as results
+from deniable.web.api.results_endpoint import result_table as results
 from deniable.web.dashboard.page_data import table_of as dashboard
 
 DOMAIN = dn.Domain({"smokes": ["no", "yes"]})
@@ -36,7 +37,11 @@ def test_every_medium_shows_the_same_point_and_interval(yes):
         **dict(zip(("estimate", "std_error", "95% interval"), map(str, there), strict=True)),
     }
     frame = found.to_frame()
-    cells = results(found, 0.95)["cells"], command_line(found, 0.95)["cells"], dashboard(collected, found)["rows"]
+    views = [
+        [msgspec.to_builtins(cell) for cell in each]
+        for each in (results(found, 0.95).cells, dashboard(collected, found).rows)
+    ]
+    cells = [*views, command_line(found, 0.95)["cells"]]
     for name, values in zip(SHOWN, shown, strict=True):
         np.testing.assert_array_equal(frame.column(name).to_numpy(), values)
         for medium in cells:

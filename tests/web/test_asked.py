@@ -73,7 +73,7 @@ def test_results_are_of_those_who_were_asked(served):
     reports = collected(place)
     asked = int((reports.public["works"] == "yes").sum())
     assert 40 < asked < 400
-    assert all(table["reports"] == asked for table in found["tables"])
+    assert all(table.reports == asked for table in found.tables)
     estimate = dn.estimate(reports, ["fiddles", "steals"])
     assert estimate.values.shape == (2, 2)
     assert estimate.n == asked
@@ -119,4 +119,4 @@ def test_many_sets_are_counted_among_those_who_were_asked(monkeypatch):
     assert found.values.shape == (2,)
     assert found.n == 300
     assert "300 people were not asked" in str(found)
-    assert table_of(reports, found)["rows"][0]["raw"] is None
+    assert table_of(reports, found).rows[0].raw is None

@@ -22,6 +22,7 @@ from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.collection import bearer_tokens as tokens
 from deniable.collection import survey_lifecycle as opening
+from deniable.collection import survey_messages
 from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import stored_reports
@@ -35,7 +36,7 @@ from deniable.reporting.describe_disguise import disguised
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
-from deniable.web.dashboard import login
+from deniable.web.dashboard import dashboard, login
 from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.dashboard.page_data import overview
 from deniable.web.serve import Service, background
@@ -313,7 +314,7 @@ def test_results_are_frozen_anew_if_the_date_was_moved_and_passes_again(tmp_path
         found = asyncio.run(Dashboard(collector)._overview())
         if not collector.is_open:
             collector._finish()
-        seen.append((collector.is_open, found["reports"]))
+        seen.append((collector.is_open, found.reports))
 
     def add(number):
         store.add([Row(secrets.token_bytes(16), 1, encode_cell(None, 1, (0,), (0,))) for _ in range(number)])
@@ -342,7 +343,7 @@ def test_progress_counts_the_reports_to_all_amendments(tmp_path, survey_text):
         cell = encode_cell(None, 1, (0,), (0,))
         store.add([Row(secrets.token_bytes(16), collector.number, cell) for _ in range(number)])
         store.seal()
-        return await shown._desk.reports(), (await shown._overview())["reports"]
+        return await shown._desk.reports(), (await shown._overview()).reports
 
     async def run():
         return [await add(first, 60), await add(second, 39), await add(first, 40), await add(second, 1)]
@@ -416,8 +417,8 @@ def test_amendments_are_listed_and_counted_together(inside, survey_text):
     assert stored_reports(inside.store, again.design_id).n == stored_reports(inside.store, first).n == 810
     page = inside.client.get("/analyst/privacy").text
     assert fingerprint(first) in page
-    listed = overview(again)["privacy"]["amendments"]
-    assert [(row["design"], row["reports"]) for row in listed] == [(first, 810), (again.design_id, 0)]
+    listed = overview(again).privacy.amendments
+    assert [(row.design, row.reports) for row in listed] == [(first, 810), (again.design_id, 0)]
     # What bears on an answer is not a correction.
     with pytest.raises(InputError, match="'drinks' changed"):
         Collector(parse_survey(survey_text.replace("[1, 8]", "[1, 9]")), inside.store)
@@ -426,6 +427,27 @@ def test_amendments_are_listed_and_counted_together(inside, survey_text):
 def test_what_readers_can_learn_is_said_for_the_smallest_group_that_tables_show(analyst):
     analyst.fill({(0, (cell,), (region,)): n for region, n in ((0, 1000), (1, 40)) for cell in range(4)})
     reports = stored_reports(analyst.store, analyst.collector.design_id)
-    told = overview(analyst.collector)["privacy"]["statement"]
-    assert told == list(reports.describe(published=fewest_published(reports, ["region"])).lines())
-    assert told != list(reports.describe(published=fewest_published(reports)).lines())
+    told = overview(analyst.collector).privacy.statement
+    assert told == tuple(reports.describe(published=fewest_published(reports, ["region"])).lines())
+    assert told != tuple(reports.describe(published=fewest_published(reports)).lines())
+
+
+def test_a_page_that_shows_the_same_is_neither_rendered_nor_verified_again(inside, monkeypatch):
+    made = {"rendered": 0, "verified": 0}
+
+    def counted(name, function):
+        def call(*given):
+            made[name] += 1
+            return function(*given)
+
+        return call
+
+    monkeypatch.setattr(dashboard, "_rendered", counted("rendered", dashboard._rendered))
+    monkeypatch.setattr(survey_messages, "verify", counted("verified", survey_messages.verify))
+    first = inside.client.get("/analyst").text
+    assert [inside.client.get("/analyst").text for _ in range(3)] == [first] * 3
+    assert made == {"rendered": 1, "verified": 0}  # the collector verified it when it began
+    assert inside.client.get("/analyst?lang=en").status_code == 200
+    inside.fill({(0, (0,), (0,)): 100})
+    assert inside.client.get("/analyst").text != first
+    assert made == {"rendered": 3, "verified": 0}

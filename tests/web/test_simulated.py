@@ -58,7 +58,7 @@ def test_what_is_simulated_is_marked_and_said(survey, tmp_path, batch):
         answer(url, tmp_path)
         service.store.compact(service.collector.numbers)  # all are shown
         found = results(service.collector)
-        assert (found["reports"], found["origin"]["simulated"]) == (81, 80)
+        assert (found.reports, found.origin.simulated) == (81, 80)
         assert "80 of the 81 reports are simulated" in "".join(found_there(service, data))
     assert collected(data).origin.said.startswith("80 of the 81 reports are simulated")
     told = run("estimate", data, "--json")
@@ -80,10 +80,10 @@ def test_nothing_is_simulated_among_other_people_unless_forced(survey, tmp_path)
         assert refused.exit_code == 3
         assert "other people's reports" in refused.output
         assert "--pilot" in refused.output
-        assert results(service.collector)["reports"] == 1
+        assert results(service.collector).reports == 1
         assert simulate(url, "--force").exit_code == 0
         service.store.compact(service.collector.numbers)
-        assert results(service.collector)["origin"]["simulated"] == 40
+        assert results(service.collector).origin.simulated == 40
         assert simulate(url).exit_code == 3  # the one person is still there
 
 
@@ -109,7 +109,7 @@ def test_a_pilot_is_another_survey_in_another_folder(survey, tmp_path):
     assert (data / "pilot" / FILE).exists()
     service = Service.open(survey, data)
     with background(service) as url:
-        assert results(service.collector)["reports"] == 0
+        assert results(service.collector).reports == 0
         assert piloted not in service.store.designs()
         answer(url, tmp_path)  # the same device: to it this is another survey
         assert service.store.total(service.collector.number) == 1

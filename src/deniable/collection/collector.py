@@ -22,7 +22,7 @@ from deniable.collection.session import Session, session_of
 from deniable.collection.shown_state import Shown
 from deniable.collection.simulated_marks import mark
 from deniable.collection.survey_lifecycle import Closing, Ends, Opening
-from deniable.collection.survey_messages import LOOPBACK, announcement, current_design, words_mark
+from deniable.collection.survey_messages import LOOPBACK, announcement, current_design, verified_design, words_mark
 from deniable.collection.worker_threads import Work
 from deniable.designs.extension import extension_of
 from deniable.device.origins import fingerprint
@@ -42,7 +42,6 @@ from deniable.device.protocol.messages import (
 )
 from deniable.device.protocol.problem_details import problem, read
 from deniable.device.protocol.word_corrections import corrections_of
-from deniable.device.verify import verify
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 from deniable.storage.store import Fate, Row, key_of
 
@@ -144,7 +143,7 @@ class Collector:
         return self.sessions[self.design_id]
 
     def _serve(self, name: str, number: int, body: bytes) -> _Served:
-        verified = verify(body, name)
+        verified = verified_design(body, name)
         if verified.plan_id not in self._plans:
             self._plans[verified.plan_id] = session_of(self.store, verified)
         session = self.sessions[name] = self._plans[verified.plan_id]

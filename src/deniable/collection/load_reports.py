@@ -17,13 +17,12 @@ import numpy as np
 
 from deniable.collection.report_cells import Cells, Memory, all_cells, in_order, of_texts
 from deniable.collection.simulated_marks import origin_in
-from deniable.collection.survey_messages import amendments_of, words_mark
+from deniable.collection.survey_messages import amendments_of, verified_design, words_mark
 from deniable.collection.wordings import Wordings, wordings
 from deniable.core.labels import Labels, bin_words
 from deniable.designs.extension import extension_of
 from deniable.designs.reports.reports import Reports
 from deniable.device.protocol.form import read_form
-from deniable.device.verify import verify
 from deniable.errors import InputError, SmallCellWarning
 from deniable.files.reserved_columns import WORDS
 from deniable.storage.open_store import FILE, find_store, is_address, is_store
@@ -91,7 +90,7 @@ def _chosen(store: Store, start: str | None) -> str:
         wanted = f"whose hash begins with {start!r}"
     else:
         answered = [name for name, (number, _) in known.items() if store.total(number)]
-        plans = {verify(known[name][1], name).plan_id: name for name in answered or known}
+        plans = {verified_design(known[name][1], name).plan_id: name for name in answered or known}
         found, wanted = list(plans.values()), "that reports came to"
     if len(found) != 1:
         told = f"this store has {len(found)} designs {wanted}"
@@ -115,7 +114,7 @@ def stored_reports(store: Readable, design_id: str, *, to_keep: bool = True) -> 
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
     together = amendments_of(store, design_id)
     words = wordings(store, together)
-    verified = verify(known[words.newest][1], words.newest)
+    verified = verified_design(known[words.newest][1], words.newest)
     extension = extension_of(verified.message.plan.kind)
     found = extension.collected(Stored(store, verified, together, words, to_keep))
     numbers = [number for number, _ in together.values()]

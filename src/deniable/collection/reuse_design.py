@@ -14,8 +14,8 @@ import msgspec
 
 from deniable.channels.patterns import Patterns
 from deniable.collection.load_reports import design_of
+from deniable.collection.survey_messages import verified_design
 from deniable.designs.reuse_integers import with_integers
-from deniable.device.verify import verify
 from deniable.errors import DesignError, InputError
 from deniable.files.write_files import write_whole
 from deniable.storage.open_store import find_store, open_store
@@ -99,7 +99,7 @@ def _served_from(data: Path, survey: Survey) -> bytes | None:
 def _served(store: Store, survey: Survey) -> bytes | None:
     """The design last served from a store that answers the same wish: a copy of a store comes without the file."""
     for name, (_, body) in reversed(store.designs().items()):
-        verified = verify(body, name)
+        verified = verified_design(body, name)
         if verified.message.survey != survey.name:
             continue
         try:

@@ -20,6 +20,7 @@ answer another. Under which words a report was made is told by its design, and b
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import msgspec
@@ -271,11 +272,17 @@ def current_design(
     return body, encode(form)
 
 
+@lru_cache(maxsize=16)
+def verified_design(body: bytes, name: str) -> VerifiedDesign:
+    """A design of a store, verified once a process: its name is the hash of its bytes, so it is always the same."""
+    return verify(body, name)
+
+
 def served_from(store: Readable) -> list[Amendment]:
     """Every design of a store, oldest first."""
     found = []
     for name, (number, body) in store.designs().items():
-        verified = verify(body, name)
+        verified = verified_design(body, name)
         words = store.saved(words_mark(verified.message.texts))
         form = None if words is None else read_form(words, verified)
         found.append(Amendment(number, body, verified, form, store.total(number)))
@@ -285,8 +292,8 @@ def served_from(store: Readable) -> list[Amendment]:
 def amendments_of(store: Readable, name: str) -> dict[str, tuple[int, bytes]]:
     """All designs of a store that share a design's plan, oldest first."""
     designs = store.designs()
-    plan = verify(designs[name][1], name).plan_id
-    return {each: known for each, known in designs.items() if verify(known[1], each).plan_id == plan}
+    plan = verified_design(designs[name][1], name).plan_id
+    return {each: known for each, known in designs.items() if verified_design(known[1], each).plan_id == plan}
 
 
 def _answered(family: list[Amendment], first: str | None) -> list[Amendment]:

@@ -31,7 +31,7 @@ from deniable.errors import DeniableError, StoreError
 from deniable.web.api.health import Health
 from deniable.web.api.openapi import document
 from deniable.web.api.post_reports import Ingest
-from deniable.web.api.results_endpoint import estimates, level_of, results_csv, told
+from deniable.web.api.results_endpoint import Results, estimates, level_of, results_csv, told
 from deniable.web.api.token_endpoint import Admission
 from deniable.web.dashboard.cache import Kept
 from deniable.web.dashboard.worker_process import Desk
@@ -171,7 +171,7 @@ class Api:
             return found
         return Response(results_csv(found), media_type="text/csv", headers=FRESH)
 
-    async def _results(self, request: Request) -> dict[str, Any] | Response:
+    async def _results(self, request: Request) -> Results | Response:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         known = scheme.lower() == "bearer"
         if not known or not await asyncio.to_thread(opens, self.collector.store, token.strip(), ANALYST):

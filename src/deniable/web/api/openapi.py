@@ -23,8 +23,25 @@ from deniable.device.protocol.messages import (
 )
 from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.version import __version__
+from deniable.web.api.results_endpoint import RefusedTable, Results, ResultTable
 
-_TYPES = (Report, Receipt, Problem, Announcement, Design, Block, Form, Issuer, Application, Signed, Seeking, Found)
+_TYPES = (
+    Results,
+    ResultTable,
+    RefusedTable,
+    Report,
+    Receipt,
+    Problem,
+    Announcement,
+    Design,
+    Block,
+    Form,
+    Issuer,
+    Application,
+    Signed,
+    Seeking,
+    Found,
+)
 _BAD_MESSAGE = ("malformed", "unknown-field", "unknown-version", "repeated-key", "too-large", "too-slow", "busy")
 
 
@@ -105,7 +122,7 @@ def document() -> dict[str, Any]:
             "/health/live": _health("Whether the process runs, whatever its store does."),
         },
         "components": {
-            "schemas": {**_portable(components), "Results": _RESULTS},
+            "schemas": _portable(components),
             "securitySchemes": {"analyst": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -144,85 +161,6 @@ _LEVEL = {
 
 def _object(**fields: Any) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-
-
-_NUMBER, _COUNT, _TEXT = {"type": "number"}, {"type": "integer", "minimum": 0}, {"type": "string"}
-_NUMBER_OR_NONE = {"type": ["number", "null"]}
-_TEXTS = {"type": "array", "items": _TEXT}
-_SHOWN = _object(
-    attributes=_TEXTS,
-    reports=_COUNT,
-    method=_TEXT,
-    reason=_TEXT,
-    gap=_NUMBER_OR_NONE,
-    notes=_TEXTS,
-    cells={
-        "type": "array",
-        "items": _object(
-            categories={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
-            estimate=_NUMBER,
-            std_error=_NUMBER,
-            low=_NUMBER_OR_NONE,
-            high=_NUMBER_OR_NONE,
-            unbiased=_NUMBER,
-            efficient=_NUMBER,
-            unclipped_low=_NUMBER,
-            unclipped_high=_NUMBER,
-        ),
-    },
-)
-_REFUSED = _object(attributes=_TEXTS, reports=_COUNT, refused=_TEXT, cells={"type": "array", "maxItems": 0})
-_CORRECTION = _object(
-    why={"type": ["string", "null"]},
-    before={"type": ["integer", "null"]},
-    after={"type": ["integer", "null"]},
-    changes={
-        "type": "array",
-        "items": _object(**dict.fromkeys(("part", "name", "category", "language", "before", "after"), _TEXT)),
-    },
-    tests={
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["attribute", "p"],
-            "properties": {"attribute": _TEXT, "p": {"type": ["number", "null"]}},
-        },
-    },
-)
-_RESULTS = _object(
-    survey=_TEXT,
-    design=_TEXT,
-    epsilon=_NUMBER,
-    reports=_COUNT,
-    origin=_object(stamp=_TEXT, simulated=_COUNT, seeded={"type": "boolean"}, pilot={"type": "boolean"}),
-    open={"type": "boolean"},
-    rejected={"type": "object", "additionalProperties": _COUNT},
-    level=_NUMBER,
-    corrections={"type": "array", "items": _CORRECTION},
-    tables={
-        "type": "array",
-        "items": {"anyOf": [_SHOWN, _REFUSED]},
-    },
-    numbers={
-        "type": "array",
-        "items": {
-            "anyOf": [
-                _object(
-                    wanted=_TEXT,
-                    reports=_COUNT,
-                    which=_TEXT,
-                    estimate=_NUMBER_OR_NONE,
-                    low=_NUMBER_OR_NONE,
-                    high=_NUMBER_OR_NONE,
-                ),
-                _object(wanted=_TEXT, reports=_COUNT, refused=_TEXT),
-            ]
-        },
-    },
-    number_notes=_TEXTS,
-    nearness=_TEXT,
-    alarms=_TEXTS,
-)
 
 
 def _portable(schema: Any) -> Any:

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 import msgspec
@@ -40,14 +40,12 @@ from deniable.web.dashboard.page_data import (
     drawing,
     end_of,
     groups,
-    numbers_of,
     overview,
-    pairs_of,
-    shares_of,
     table,
     whole,
     write,
 )
+from deniable.web.dashboard.page_views import Cross, Overview
 from deniable.web.dashboard.worker_process import Desk
 from deniable.web.http.query_parameters import Address
 from deniable.web.http.responses import FRESH, SAFE, json_response, problem_response
@@ -62,6 +60,8 @@ if TYPE_CHECKING:
     from deniable.collection.collector import Collector
     from deniable.core.labels import Labels
     from deniable.core.provenance import Origin
+    from deniable.web.api.results_endpoint import Results
+    from deniable.web.dashboard.page_views import Associations, Pair
 
     Draw = Callable[[str], Awaitable[str | bytes]]
     Handler = Callable[["Dashboard", Request], Awaitable[Response]]
@@ -81,7 +81,7 @@ def templates() -> Environment:
     found.globals["integrity"] = integrity
     found.filters["up"] = rounded_up
     found.filters["share"] = share
-    found.globals |= {"shares_of": shares_of, "pairs_of": pairs_of, "numbers_of": numbers_of}
+    found.filters["query"] = urlencode
     return found
 
 
@@ -89,6 +89,7 @@ def templates() -> Environment:
 _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
 _DRAWN = {"svg": "image/svg+xml", "png": "image/png"}
 _MOST_FORM = 4096
+_MOST_PAGES = 100  # that are kept as they were rendered
 T = TypeVar("T")
 
 
@@ -119,6 +120,9 @@ class Dashboard:
         self._kept = Kept(self._desk.reports)
         self._drawing = threading.Lock()  # matplotlib's settings are global
         self._throttle = login.Throttle()
+        self._pages: dict[
+            tuple[str, bytes], tuple[dict[str, object], bytes]
+        ] = {}  # by address: what it showed, and how
 
     def routes(self) -> list[Route]:
         """Address by address."""
@@ -197,14 +201,14 @@ class Dashboard:
         if not names and self.collector.survey.tables:
             names = list(self.collector.survey.tables[0])
         by, language = self._group(request), self._labels(request).language
-        chosen: dict[str, Any] = {"table": None, "test": None, "groups": None, "problem": ""}
+        chosen = Cross()
         try:
             if names and by:
-                chosen["groups"] = await self._once(("groups", by, language, *names), groups, names, by, language)
+                chosen = await self._once(("groups", by, language, *names), groups, names, by, language)
             elif names:
-                chosen |= await self._once(("table", *names), table, names)
+                chosen = await self._once(("table", *names), table, names)
         except DeniableError as error:
-            chosen["problem"] = error.message
+            chosen = Cross(problem=error.message)
         survey = self.collector.survey
         public = [item.name for item in survey.public]
         return await self._about(
@@ -215,15 +219,15 @@ class Dashboard:
             attributes=list(survey.domain),
             public=public,
             level=LEVEL,
-            **chosen,
+            chosen=chosen,
         )
 
     @_guarded
     async def show_associations(self, request: Request) -> Response:
         """Every pair's association and its test."""
         found = await self._associations()
-        pairs = [row["pair"] for row in found["rows"]] if found else []
-        links = [f"/analyst/tables?{urlencode([('of', name) for name in pair])}" for pair in pairs]
+        rows = found.rows if found else ()
+        links = [f"/analyst/tables?{urlencode([('of', name) for name in row.pair])}" for row in rows]
         return await self._about("associations.html", request, found=found, links=links)
 
     @_guarded
@@ -258,14 +262,14 @@ class Dashboard:
         found = await self._associations()
         if found is None:
             return problem_response("not-found")
-        rows, origin = found["rows"], await self._origin()
+        rows, origin = found.rows, await self._origin()
 
         def draw(kind: str) -> Awaitable[str | bytes]:
             return asyncio.to_thread(self._heat_map, rows, origin, kind)
 
         return await self._picture(request, ("heat", origin.stamp), draw)
 
-    def _heat_map(self, rows: Sequence[dict[str, Any]], origin: Origin, kind: str) -> str | bytes:
+    def _heat_map(self, rows: Sequence[Pair], origin: Origin, kind: str) -> str | bytes:
         with self._drawing:
             return heat_map(rows, kind, origin)
 
@@ -322,28 +326,36 @@ class Dashboard:
 
     # -- what they are made of ----------------------------------------------------------------------------------------
 
-    def page(self, template: str, request: Request, *, status: int = 200, **values: Any) -> Response:
+    def page(self, template: str, request: Request, *, status: int = 200, **values: object) -> Response:
         """Render a page."""
-        survey, labels = self.collector.survey, self._labels(request)
-        asked = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
-        shared = {
+        return HTMLResponse(_rendered(template, self._view(request) | values), status, headers=HEADERS)
+
+    async def _about(self, template: str, request: Request, **values: object) -> Response:
+        """Render a page about the reports, which says where they come from; again only if it shows anything else."""
+        address = request.scope["path"], request.scope["query_string"]
+        view = self._view(request) | {"origin": await self._origin()} | values
+        known = self._pages.get(address)
+        if known is None or known[0] != view:
+            if len(self._pages) >= _MOST_PAGES:
+                self._pages.clear()
+            known = self._pages[address] = (view, _rendered(template, view))
+        return HTMLResponse(known[1], headers=HEADERS)
+
+    def _view(self, request: Request) -> dict[str, object]:
+        """What every page shows."""
+        labels = self._labels(request)
+        return {
+            "labels": labels,
             "title": labels.heading(),
             "language": labels.language,
-            "labels": labels,
-            "switch": lambda language: urlencode([*asked, ("lang", language)]),
+            "asked": [(name, value) for name, value in request.query_params.multi_items() if name != "lang"],
             "here": request.scope["path"],
             "open": self.collector.is_open,
-            "closes": survey.closes,
+            "closes": self.collector.survey.closes,
             "origin": PEOPLE,
             "running": not self.collector.opening.is_settled,
             "fewest": FEWEST_TOGETHER,
         }
-        rendered = templates().get_template(template).render(**{**shared, **values})
-        return HTMLResponse(rendered, status, headers=HEADERS)
-
-    async def _about(self, template: str, request: Request, **values: Any) -> Response:
-        """Render a page about the reports, which says where they come from."""
-        return self.page(template, request, origin=await self._origin(), **values)
 
     async def _origin(self) -> Origin:
         known = self.collector
@@ -359,28 +371,28 @@ class Dashboard:
         wanted = request.query_params.get("by", "")
         return wanted if wanted in (item.name for item in self.collector.survey.public) else ""
 
-    async def _results(self) -> dict[str, Any]:
+    async def _results(self) -> Results:
         found = await self._once("results", estimates)
         await asyncio.to_thread(self.collector.opening.look)
         return await asyncio.to_thread(told, self.collector, found)
 
-    async def _overview(self) -> dict[str, Any]:
+    async def _overview(self) -> Overview:
         if await self._is_over():
             return await self._kept.get("frozen", self._frozen)
         return await self._once("overview", overview)
 
-    async def _frozen(self) -> dict[str, Any]:
+    async def _frozen(self) -> Overview:
         """The overview of a survey that is closed, with its associations: made once, then kept in the store."""
         store, name = self.collector.store, end_of(self.collector)
         body = await asyncio.to_thread(store.saved, name)
         if body is None:
             made = msgspec.json.encode(await self._desk.make(whole))
             body = await asyncio.to_thread(store.save, name, made)
-        return msgspec.json.decode(body, type=dict[str, Any])
+        return msgspec.json.decode(body, type=Overview)
 
-    async def _associations(self) -> dict[str, Any] | None:
+    async def _associations(self) -> Associations | None:
         if await self._is_over():
-            return (await self._overview())["associations"]
+            return (await self._overview()).associations
         return await self._once("associations", associations)
 
     async def _is_over(self) -> bool:
@@ -392,6 +404,10 @@ class Dashboard:
         """What a function makes of the survey; kept for a while."""
         found: T = await self._kept.get(name, lambda: self._desk.make(function, *given))
         return found
+
+
+def _rendered(template: str, view: dict[str, object]) -> bytes:
+    return templates().get_template(template).render(**view).encode()
 
 
 def _attached(kind: str, headers: dict[str, str], name: str) -> dict[str, str]:

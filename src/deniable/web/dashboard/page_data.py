@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from math import ceil, log10, nan
+from math import ceil, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
 import numpy as np
 
 from deniable.collection.load_reports import stored_reports
-from deniable.core.labels import UNKNOWN
-from deniable.core.rows import LEVEL, SHOWN, Row, cells_of, of_shares
+from deniable.core.rows import LEVEL, SHOWN
 from deniable.core.table import Table
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
@@ -26,21 +26,32 @@ from deniable.estimation.by_group import Grouped
 from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.refused import Refused, answers_about, shown, too_few
 from deniable.inference.corrected_words import corrected_words
-from deniable.inference.hypothesis_tests.all_pairs import all_pairs, of_pairs, stars
+from deniable.inference.hypothesis_tests.all_pairs import all_pairs, stars
 from deniable.inference.hypothesis_tests.independence import independence
-from deniable.inference.numbers.aim_estimates import WantedNumbers
 from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.data_quality import alarms, fewest_published
 from deniable.reporting.describe_disguise import disguised
 from deniable.reporting.scripts.write_script import SCRIPTS, write_script
-from deniable.web.api.results_endpoint import aims_of
+from deniable.web.api.results_endpoint import Aims
+from deniable.web.dashboard.page_views import (
+    Amendment,
+    Associations,
+    Ballot,
+    Cell,
+    CellTable,
+    Change,
+    Corrections,
+    Cross,
+    Influence,
+    Overview,
+    Pair,
+    Privacy,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from deniable.collection.collector import Collector
-    from deniable.core.labels import Labels
-    from deniable.core.summary import Summary
     from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.web.dashboard.worker_process import Surveyed
@@ -84,24 +95,27 @@ Shares = TypeVar("Shares", bound="Estimate | Grouped")
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
-def overview(surveyed: Surveyed) -> dict[str, Any]:
+def overview(surveyed: Surveyed) -> Overview:
     """Everything the pages show about all reports together."""
     reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     domain = surveyed.survey.domain
     small = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
     singles = [_shown(reports, [name]) for name in small]
     wanted = [_shown(reports, names) for names in surveyed.survey.tables]
-    return {
-        "reports": reports.n,
-        "level": LEVEL,
-        "ballots": _ballots(reports),
-        "tables": [table_of(reports, found) for found in singles],
-        "large": [name for name in domain if name not in small],
-        "privacy": _privacy(surveyed, reports),
-        **aims_of(surveyed, reports),
-        "corrected": [{"said": each.said, "changes": each.told["changes"]} for each in corrected_words(reports)],
-        "alarms": alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)]),
-    }
+    return Overview(
+        reports=reports.n,
+        level=LEVEL,
+        ballots=_ballots(reports),
+        tables=tuple(table_of(reports, found) for found in singles),
+        large=tuple(name for name in domain if name not in small),
+        privacy=_privacy(surveyed, reports),
+        **msgspec.structs.asdict(Aims.of(surveyed, reports)),
+        corrected=tuple(
+            Corrections(each.said, msgspec.convert(each.told["changes"], tuple[Change, ...]))
+            for each in corrected_words(reports)
+        ),
+        alarms=tuple(alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)])),
+    )
 
 
 def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:
@@ -109,9 +123,9 @@ def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:
     return shown(reports, names, partial(estimate, reports, names))
 
 
-def whole(surveyed: Surveyed) -> dict[str, Any]:
+def whole(surveyed: Surveyed) -> Overview:
     """The same with its associations: what is kept of a survey that is closed."""
-    return {**overview(surveyed), "associations": associations(surveyed)}
+    return msgspec.structs.replace(overview(surveyed), associations=associations(surveyed))
 
 
 def end_of(collector: Collector) -> str:
@@ -124,53 +138,21 @@ def end_of(collector: Collector) -> str:
     return f"results {collector.design_id} {end}"
 
 
-def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
+def table_of(reports: Reports, found: Estimate | Refused) -> CellTable:
     """An estimate beside what the reports say as they came, a row a cell; or what stands in its place."""
     if isinstance(found, Refused):
-        return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason}
+        return CellTable(tuple(found.attributes), found.n, found.reason)
     rows = found.rows(LEVEL)
     widths = [row.high - row.low for row in rows]
     raw, away = _raw(reports, found)
-    return {
-        "attributes": list(found.attributes),
-        "shape": list(found.values.shape),
-        "reports": found.n,
-        "precision": "" if np.isnan(widths).all() else precision(float(np.nanmax(widths)) / 2, reports.n),
-        "notes": [*found.summary(LEVEL).notes, *away],
-        "rows": [
-            {"label": list(row.cell), "raw": share, **row.numbers(SHOWN)} for share, row in zip(raw, rows, strict=True)
-        ],
-    }
-
-
-def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) -> Summary:
-    """The layout of a table as `table_of` keeps it: that of its estimate, with the raw shares beside the attributes.
-
-    What is kept are categories; they are put into words as they are shown, in the language that is asked for.
-    """
-    rows = [_kept_row(row, table["reports"]) for row in table["rows"]]
-    cells = labels.cells(cells_of(table["attributes"], rows))
-    return of_shares(cells, rows, level, table["notes"], raw=[row["raw"] for row in table["rows"]])
-
-
-def numbers_of(told: Sequence[Mapping[str, Any]], level: float) -> Summary:
-    """The layout of wanted numbers as `overview` keeps them."""
-    return WantedNumbers.of_told(told, level).summary()
-
-
-def _kept_row(row: Mapping[str, Any], n: int) -> Row:
-    numbers: dict[str, Any] = {name: nan if row[name] is None else row[name] for name in SHOWN}
-    return Row(tuple(row["label"]), n, **numbers)
-
-
-def pairs_of(found: Mapping[str, Any], labels: Labels = UNKNOWN) -> Summary:
-    """The layout of tests as `associations` keeps them."""
-    rows = found["rows"]
-    numbers = {"Cramer's V": "v", "p": "p", "p, corrected": "adjusted"}
-    columns = {heading: [row[name] for row in rows] for heading, name in numbers.items()}
-    tests = [row["test"] for row in rows]
-    pairs = [[labels.named(name) for name in row["pair"]] for row in rows]
-    return of_pairs(pairs, columns, tests, found["notes"])
+    return CellTable(
+        attributes=tuple(found.attributes),
+        reports=found.n,
+        shape=tuple(found.values.shape),
+        precision="" if np.isnan(widths).all() else precision(float(np.nanmax(widths)) / 2, reports.n),
+        notes=(*map(str, found.summary(LEVEL).notes), *away),
+        rows=tuple(Cell(row.cell, share, **row.numbers(SHOWN)) for share, row in zip(raw, rows, strict=True)),
+    )
 
 
 def _raw(reports: Reports, found: Estimate) -> tuple[list[float | None], list[str]]:
@@ -194,20 +176,20 @@ def _raw(reports: Reports, found: Estimate) -> tuple[list[float | None], list[st
     return shares.ravel().tolist(), [away]
 
 
-def _ballots(reports: Reports) -> list[dict[str, Any]]:
+def _ballots(reports: Reports) -> tuple[Ballot, ...]:
     design, drawn = reports.design, reports.ballot_counts().tolist()
-    return [
-        {
-            "questions": [" with ".join(design.questions[index].attributes) for index in ballot],
-            "epsilons": [epsilon_of(design.questions[index].channel.ratio) for index in ballot],
-            "epsilon": epsilon_of(design.ballot_ratio(number)),
-            "reports": drawn[number],
-        }
+    return tuple(
+        Ballot(
+            questions=tuple(" with ".join(design.questions[index].attributes) for index in ballot),
+            epsilons=tuple(epsilon_of(design.questions[index].channel.ratio) for index in ballot),
+            epsilon=epsilon_of(design.ballot_ratio(number)),
+            reports=drawn[number],
+        )
         for number, ballot in enumerate(design.ballots)
-    ]
+    )
 
 
-def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
+def _privacy(surveyed: Surveyed, reports: Reports) -> Privacy:
     design = reports.design
     asked = dict.fromkeys(index for ballot in design.ballots for index in ballot)
     drawn = reports.ballot_counts()
@@ -216,18 +198,18 @@ def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
         question = design.questions[index]
         n = int(sum(drawn[number] for number, ballot in enumerate(design.ballots) if index in ballot))
         most = question.channel.largest_weight()
-        influence.append({"question": " with ".join(question.attributes), "reports": n, "weight": most})
-    public = [item.name for item in surveyed.survey.public]  # tables show the groups of any of them
-    return {
-        "promised": surveyed.survey.epsilon,
-        "epsilon": design.epsilon,
-        "statement": list(reports.describe(published=fewest_published(reports, public)).lines()),
-        "influence": influence,
-        "disguise": disguised(design, surveyed.survey.labels),
-        "panel": _panel(surveyed),
-        "amendments": _amendments(surveyed),
-        "public": public,
-    }
+        influence.append(Influence(" with ".join(question.attributes), n, most))
+    public = tuple(item.name for item in surveyed.survey.public)  # tables show the groups of any of them
+    return Privacy(
+        promised=surveyed.survey.epsilon,
+        epsilon=design.epsilon,
+        statement=tuple(reports.describe(published=fewest_published(reports, public)).lines()),
+        influence=tuple(influence),
+        disguise=tuple(disguised(design, surveyed.survey.labels)),
+        panel=_panel(surveyed),
+        amendments=_amendments(surveyed),
+        public=public,
+    )
 
 
 def _panel(surveyed: Surveyed) -> str | None:
@@ -236,16 +218,15 @@ def _panel(surveyed: Surveyed) -> str | None:
     return None if panel is None or found is None else panel_sentence(panel, found)
 
 
-def _amendments(surveyed: Surveyed) -> list[dict[str, Any]]:
+def _amendments(surveyed: Surveyed) -> tuple[Amendment, ...]:
     """The designs whose reports are counted together, oldest first: each corrects the words of the one before."""
     designs = surveyed.shown.designs()
-    return [
-        {"design": name, "compare": fingerprint(name), "reports": surveyed.shown.total(designs[name][0])}
-        for name in surveyed.amendments
-    ]
+    return tuple(
+        Amendment(name, fingerprint(name), surveyed.shown.total(designs[name][0])) for name in surveyed.amendments
+    )
 
 
-def associations(surveyed: Surveyed) -> dict[str, Any] | None:
+def associations(surveyed: Surveyed) -> Associations | None:
     """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
     reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     names = [
@@ -261,26 +242,23 @@ def associations(surveyed: Surveyed) -> dict[str, Any] | None:
         found = all_pairs(reports, names)
     except (NotCoveredError, EstimationError):
         return None
-    return {
-        "rows": [
-            {"pair": list(pair), "v": float(v), "p": float(test.pvalue), "adjusted": float(p)}
-            | {"stars": stars(p), "test": test.method}
-            for pair, v, test, p in zip(found.pairs, found.v, found.tests, found.adjusted, strict=True)
-        ],
-        "notes": [str(note) for note in found.notes()],  # a plain text is what can be kept
-    }
+    pairs = zip(found.pairs, found.v, found.tests, found.adjusted, strict=True)
+    return Associations(
+        tuple(Pair(pair, float(v), float(test.pvalue), float(p), stars(p), test.method) for pair, v, test, p in pairs),
+        tuple(map(str, found.notes())),  # a plain text is what can be kept
+    )
 
 
-def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
+def table(surveyed: Surveyed, names: Sequence[str]) -> Cross:
     """Any table, or why there is none, and a test where it has two sides."""
     reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     if not reports.design.covers(names):
-        return {"problem": "Nobody has reported about these together, and under this design nobody will."}
+        return Cross(problem="Nobody has reported about these together, and under this design nobody will.")
     found = _shown(reports, names)
     if isinstance(found, Refused):
-        return {"problem": f"{found.reason.rstrip('.')}."}
+        return Cross(problem=f"{found.reason.rstrip('.')}.")
     if found.values.size > MOST_CELLS:
-        return {"problem": f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown."}
+        return Cross(problem=f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown.")
     test = None
     if len(names) == 2:
         try:
@@ -288,13 +266,13 @@ def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
             test = f"p = {made.pvalue:.2g} ({made.method}, statistic {made.statistic:.4g})."
         except DeniableError as error:
             test = error.message
-    return {"table": table_of(reports, found), "test": test}
+    return Cross(table_of(reports, found), test)
 
 
-def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> dict[str, Any]:
+def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> Cross:
     """A table for each group of a public attribute, in the survey's words."""
     found = _small_enough(estimate(_spoken(surveyed, language), names, by=by))
-    return {"summary": found.summary(LEVEL), "warnings": found.warnings(LEVEL)}
+    return Cross(groups=found.summary(LEVEL), warnings=tuple(found.warnings(LEVEL)))
 
 
 def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
