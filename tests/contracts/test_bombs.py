@@ -29,6 +29,10 @@ NEW = ("--epsilon", "1", "-o", "out.parquet")
 # Of each command, the calls that read a file `{}`, and which kinds of files it may be.
 CALLS = {
     "plan": [((".toml",), ("{}", "--n", "100", "--epsilon", "1")), ((".toml",), ("{}", "--n", "9", "-o", "s.toml"))],
+    "compare": [
+        (TABLES, ("{}", "--domain", "domain.toml", "--epsilon", "1", "--design", "joint", "--repeats", "2")),
+        ((".toml",), ("people.csv", "--domain", "{}", "--epsilon", "1", "--design", "joint", "--repeats", "2")),
+    ],
     "serve": [((".toml",), ("{}", "--data", "data"))],
     "close": [((".toml",), ("{}", "--data", "data"))],
     "delete": [((".toml",), ("{}", "--data", "data"))],

@@ -79,7 +79,7 @@ def test_the_true_epsilon_stands_beside_the_claimed_one():
 def test_many_tables_are_averaged_and_drawn():
     truth = dn.Table({name: ["no", "yes"] for name in "abc"}, np.full((2, 2, 2), 1 / 8))
     found = dn.compare(truth, {"views": dn.Views(truth.domain, k=2, epsilon=2.0)}, n=300, repeats=2)
-    assert "3 tables of 2 attributes" in str(found)
+    assert "2 attributes" in str(found)
     assert len(found.to_frame()) == 2 * 6
     panels = found.plot()
     assert len(panels) == 6
@@ -102,5 +102,13 @@ def test_bad_input_gets_the_way_out():
         dn.compare(TRUTH, DESIGNS, ["c"], n=10, repeats=2)
     with pytest.raises(InputError, match="the truth says nothing of 'b'"):
         dn.compare(TRUTH.project("a"), DESIGNS, n=10, repeats=2)
-    with pytest.raises(InputError, match="there is no distance"):
+    with pytest.raises(InputError, match="there is no distance"):  # asked of people undisguised first
         dn.compare(TRUTH, DESIGNS, n=10, repeats=2, distance="kl")
+
+
+def test_a_distance_that_some_estimate_has_not_is_said_and_stops_nothing():
+    found = dn.compare(
+        TRUTH, DESIGNS, [["a", "b"]], n=60, repeats=3, methods=["inversion", "mle"], distance="js", source=dn.Seeded(3)
+    )
+    assert "negative cell" in row(found, "joint", ("a", "b")).reason
+    assert np.isfinite(row(found, "joint", ("a", "b"), "mle").distance)

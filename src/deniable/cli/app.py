@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": "Show the whole story on real answers, in a few seconds.",
     "new": "Write a survey file to start from.",
-    "plan": "Compare designs before anybody is asked.",
+    "plan": "Forecast the errors of designs before anybody is asked.",
+    "compare": "Try designs on the people of a table.",
     "serve": "Collect the reports of a survey.",
     "invite": "Make invitations to a survey.",
     "issuer": "Issue the blind tokens of a survey, apart from the collector.",

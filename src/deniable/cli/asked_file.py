@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from deniable.designs.request import Request
+from deniable.errors import InputError
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from deniable.aims.aim import Wanted
@@ -29,3 +33,20 @@ def read_asked(path: Path) -> Asked:
         return Asked(read_domain(path), (), None)
     survey = read_survey(path)
     return Asked(survey.domain, survey.aims, survey)
+
+
+def request_of(
+    asked: Asked, attributes: Sequence[str], epsilon: float | None, wanted: Sequence[str | list[str]]
+) -> Request:
+    """What is asked of a design: what the file says, as far as nothing else is said."""
+    from deniable.aims.parse import gathered
+    from deniable.surveys.build_design import everything
+
+    domain = asked.domain.project(attributes) if attributes else asked.domain
+    aims = gathered(wanted) if wanted else tuple(one for one in asked.aims if set(one.attributes) <= set(domain))
+    for one in aims:
+        one.rows(domain)
+    promised = asked.survey.epsilon if epsilon is None and asked.survey is not None else epsilon
+    if promised is None:
+        raise InputError("say how much a person's whole report may tell, as --epsilon 2")
+    return Request(domain, promised, everything(domain, (), aims))

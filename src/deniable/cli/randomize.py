@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.asked_file import Asked, read_asked
+from deniable.cli.asked_file import Asked, read_asked, request_of
 from deniable.cli.design_options import anew, design_options, flag, read_options
 from deniable.cli.terminal import FILE, TARGET, Progress, as_json, console, emit, split, table_option, wanted_option
 from deniable.designs.registry import DESIGNS
-from deniable.designs.request import Request
 from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from deniable.designs.design import Design
+    from deniable.designs.request import Request
     from deniable.surveys.survey import Survey
 
 
@@ -98,7 +98,7 @@ def command(
     else:
         asked = read_asked(domain_file)
     wanted: list[str | list[str]] = [*map(split, tables), *numbers]
-    request = _request(asked, attributes, epsilon, wanted)
+    request = request_of(asked, attributes, epsilon, wanted)
     design = _design(asked.survey, request, kind, given, is_changed=bool(attributes or wanted or epsilon))
     with Progress("Disguising") as progress:
         rows = randomize_table(table, output, design, keep, notes=warned, again=again, progress=progress)
@@ -119,23 +119,6 @@ def command(
     out = console()
     for line in (f"{rows} reports in {output}", *design.describe().lines(), *notes):
         out.print(line, soft_wrap=True, markup=False)
-
-
-def _request(
-    asked: Asked, attributes: Sequence[str], epsilon: float | None, wanted: Sequence[str | list[str]]
-) -> Request:
-    """What is asked of a design: what the file says, as far as nothing else is said."""
-    from deniable.aims.parse import gathered
-    from deniable.surveys.build_design import everything
-
-    domain = asked.domain.project(attributes) if attributes else asked.domain
-    aims = gathered(wanted) if wanted else tuple(one for one in asked.aims if set(one.attributes) <= set(domain))
-    for one in aims:
-        one.rows(domain)
-    promised = asked.survey.epsilon if epsilon is None and asked.survey is not None else epsilon
-    if promised is None:
-        raise InputError("say how much a person's whole report may tell, as --epsilon 2")
-    return Request(domain, promised, everything(domain, (), aims))
 
 
 def _design(

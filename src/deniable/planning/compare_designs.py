@@ -115,14 +115,13 @@ class Comparison(Shown, Frozen):
         else:
             for size in sorted({len(table) for table in self.tables}):
                 alike = [[row.distance for row in rows if len(row.table) == size] for rows in lines.values()]
-                heading = f"{counted(len(alike[0]), 'table')} of {counted(size, 'attribute')}"
-                columns[heading] = [float(np.mean(each)) for each in alike]
+                columns[counted(size, "attribute")] = [float(np.mean(each)) for each in alike]
         meaning = (
             f"Distances ({self.kind}) from the population's tables: means over {self.repeats} draws of {self.n} "
             f"simulated people, the same ones for every design, +- the simulation's own standard error."
         )
         if len(self.tables) > _MOST_COLUMNS:
-            meaning += " Every column is a mean over tables; to_frame() has each."
+            meaning += " A column is the mean over all tables of so many attributes; to_frame() has each."
         reasons = dict.fromkeys(f"{row.design}: {row.reason}" for row in self.rows if row.reason)
         return Summary(columns, [meaning, *reasons])
 
@@ -210,10 +209,9 @@ def compare(
         for name, design in by_name.items():
             reports = design.randomize(drawn, source=Seeded(int(seeds.integers(2**63))))
             for method, table in product(methods, tables):
-                found = _estimated(reports, table, method)
-                if isinstance(found, str):
-                    reasons.setdefault((name, method, table), found)
-                apart = np.nan if isinstance(found, str) else found.distance(shares[table], distance)
+                apart, reason = _distance(reports, method, shares[table], distance)
+                if reason:
+                    reasons.setdefault((name, method, table), reason)
                 measured.setdefault((name, method, table), []).append(apart)
         if len(reasons) == len(by_name) * len(methods) * len(tables):
             raise InputError(f"no design tells any of the tables. The first says: {next(iter(reasons.values()))}")
@@ -233,12 +231,12 @@ def compare(
     return Comparison(tuple(rows), distance, n, repeats)
 
 
-def _estimated(reports: Reports, table: tuple[str, ...], method: Method) -> Table | str:
-    """The estimated shares, or why there are none."""
+def _distance(reports: Reports, method: Method, truth: Table, kind: Distance) -> tuple[float, str]:
+    """How far the estimated shares are from the truth, or why that cannot be said."""
     try:
-        return estimate(reports, list(table), method=method).table.normalize()
+        return estimate(reports, truth.attributes, method=method).table.normalize().distance(truth, kind), ""
     except DeniableError as error:
-        return str(error)
+        return np.nan, str(error)
 
 
 def _named(designs: Mapping[str, Design] | Iterable[Design]) -> dict[str, Design]:
