@@ -61,6 +61,8 @@ from deniable.estimation.find_clusters import randomize_in_clusters as randomize
 from deniable.estimation.joint_tables.synthetic_records import synthesize as synthesize
 from deniable.estimation.totals import GroupedTotals as GroupedTotals
 from deniable.estimation.totals import Totals as Totals
+from deniable.extensions.blocks.convergence import Convergence as Convergence
+from deniable.extensions.blocks.convergence import convergence as convergence
 from deniable.extensions.blocks.paper_estimators import block_size as block_size
 from deniable.extensions.designs.blocks import Blocks as Blocks
 from deniable.extensions.designs.paired import Paired as Paired

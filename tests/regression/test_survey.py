@@ -94,5 +94,5 @@ def test_refusals(people):
     raked = dn.replicate_weights(reports, np.ones((N, 4)), "brr", weights=np.ones(N))
     with pytest.raises(InputError, match="already"):
         dn.logit("y ~ 1", reports, weights=raked, clusters=people.cluster)
-    with pytest.raises(InputError, match="of 900 respondents, the data of 10"):
+    with pytest.raises(InputError, match="of 900 respondents, the reports of 10"):
         dn.logit("y ~ x", people.iloc[:10], weights=raked)

@@ -176,6 +176,21 @@ def test_margins_are_met_and_leave_no_variance():
     assert one.covariance((sex.astype(np.int64), np.eye(2))) == pytest.approx(0, abs=1e-12)
 
 
+def test_raked_weights_are_for_answers_without_a_design_too():
+    people = pd.DataFrame({"smokes": ["no", "yes"] * 60, "sex": ["F"] * 80 + ["M"] * 40})
+    design = dn.Joint({"smokes": ["no", "yes"]}, 2.0)
+    reports = design.randomize(people, keep=["sex"], source=dn.Seeded(1))
+    raked = dn.rake(reports, {"sex": {"F": 510, "M": 490}})
+    wanted = dn.estimate(reports, "smokes", "inversion", weights=raked)
+    found = dn.prevalence(reports.labelled()["smokes"], design.questions[0].channel, raked, categories=["no", "yes"])
+    np.testing.assert_allclose(found.unbiased.values, wanted.unbiased.values, rtol=1e-12)
+    np.testing.assert_allclose(found.std_error, wanted.std_error, rtol=1e-12)
+    with pytest.raises(InputError, match="know strata and clusters already"):
+        dn.prevalence(
+            reports.labelled()["smokes"], dn.KRR(2, 1.0), raked, strata=people["sex"], categories=["no", "yes"]
+        )
+
+
 def test_raked_errors_are_those_of_raking_again():
     reports, margins = sent(DESIGNS["views"]), {"sex": {0: 0.6, 1: 0.4}, "age": {0: 0.2, 1: 0.5, 2: 0.3}}
     raked = dn.rake(reports, margins, **DRAWN)

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable.channels.survey_devices import ForcedResponse, Triangular
 from deniable.compliance.compliance_result import Compliance, one_sided
-from deniable.compliance.device_groups import Counts, count, fit_inside, fit_linear, yes_last
+from deniable.compliance.device_groups import Counts, count, fit_inside, fit_linear, sampling_for, yes_last
 from deniable.core.input_coercion import by_label
 from deniable.errors import DesignError
 
@@ -66,7 +66,7 @@ def cheating_detection(
         if (channel.inputs, channel.outputs) != (2, 2):
             raise DesignError(f"the device of group {name!r} must have two truths and two reports: {channel!r}")
     channels = {name: yes_last(channel) for name, channel in channels.items()}
-    drawn = {"weights": weights, "strata": strata, "clusters": clusters}
+    drawn = sampling_for(reports, weights, strata, clusters, counts=True)
     seen = count(reports, groups, list(channels), drawn)
     yes, n = seen.yes, seen.n
     A = np.array([[channel.matrix()[1, 1], channel.matrix()[1, 0]] for channel in channels.values()])
@@ -136,8 +136,8 @@ def cdm(
     {'honest carriers': 0.35, 'honest others': 0.4, 'cheaters': 0.25}
     """
     channels = {name: ForcedResponse([0, share]) for name, share in by_label(p, "p").items()}
-    drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
-    return cheating_detection(reports, groups, channels=channels, model="cheating detection model", **drawn)
+    drawn = sampling_for(reports, weights, strata, clusters, counts=True)
+    return cheating_detection(reports, groups, channels=channels, model="cheating detection model", weights=drawn)
 
 
 def cdm_symmetric(
@@ -162,8 +162,10 @@ def cdm_symmetric(
         clusters: each respondent's cluster.
     """
     channels = {name: ForcedResponse(list(pair)) for name, pair in by_label(forced, "forced answers").items()}
-    drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
-    return cheating_detection(reports, groups, channels=channels, model="symmetric cheating detection model", **drawn)
+    drawn = sampling_for(reports, weights, strata, clusters, counts=True)
+    return cheating_detection(
+        reports, groups, channels=channels, model="symmetric cheating detection model", weights=drawn
+    )
 
 
 def cdm_triangular(
@@ -196,5 +198,7 @@ def cdm_triangular(
     {'honest carriers': 0.35, 'honest others': 0.4, 'cheaters': 0.25}
     """
     channels = {name: Triangular(share) for name, share in by_label(p, "p").items()}
-    drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
-    return cheating_detection(reports, groups, channels=channels, model="cheating detection triangular model", **drawn)
+    drawn = sampling_for(reports, weights, strata, clusters, counts=True)
+    return cheating_detection(
+        reports, groups, channels=channels, model="cheating detection triangular model", weights=drawn
+    )

@@ -64,7 +64,8 @@ def extended_crosswise(
     (0.25, 1.0)
     """
     p = by_label(p, "p")
-    seen = count(reports, groups, list(p), {"weights": weights, "strata": strata, "clusters": clusters})
+    drawn = sampling_for(reports, weights, strata, clusters, counts=True)
+    seen = count(reports, groups, list(p), drawn)
     yes, n = seen.yes, seen.n
     innocent = probabilities(p)
     if len(n) < 2 or np.ptp(innocent) == 0:
@@ -140,7 +141,7 @@ def anchored_crosswise(
             "attentive and inattentive answers have the same distribution (with this p or anchor_p a fair coin would "
             "do as well): move the probabilities away from 1/2"
         )
-    sampling = sampling_for(reports, n, {"weights": weights, "strata": strata, "clusters": clusters})
+    sampling = sampling_for(reports, weights, strata, clusters)
     both = np.stack([item, anchor]).astype(np.float64)
     lam, lam_anchor = (float(np.average(part, weights=None if sampling is None else sampling.scaled)) for part in both)
     attentive = (lam_anchor - inattentive) / (expected - inattentive)
@@ -224,7 +225,7 @@ def crosswise_bounds(
     n = len(item)
     if item.ndim != 1 or n < 3:
         raise TooFewReportsError(f"{item.size} respondents are too few", n=item.size)
-    sampling = sampling_for(reports, n, {"weights": weights, "strata": strata, "clusters": clusters})
+    sampling = sampling_for(reports, weights, strata, clusters)
     lam = float(np.average(item, weights=None if sampling is None else sampling.scaled))
     if sampling is None:
         error = float(np.sqrt(lam * (1 - lam) / (n - 1)))

@@ -30,8 +30,7 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.inference.hypothesis_tests.rao_scott import second_order
-from deniable.sampling.read_sampling import column, sampling
-from deniable.sampling.sampling import Sampling
+from deniable.sampling.read_sampling import column, sampling_by_columns
 from deniable.sampling.weighted_shares import weighted_shares
 from deniable.text import counted, listed
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.sampling.read_sampling import Column
+    from deniable.sampling.sampling import Sampling
 
     Array = NDArray[np.float64]
     Weighted = Column | Sampling | None
@@ -81,22 +81,14 @@ class Groups:
         return float(along @ self.spread @ along) / alone if alone > 0 else 1.0
 
 
-def count(
-    reports: Any, groups: ArrayLike | None, names: Sequence[Any], drawn: Mapping[str, Any] | None = None
-) -> Groups:
-    """Yes by group, in the order of `names`, out of one report a respondent or out of counts (a crosstab will do).
-
-    `drawn` holds weights, strata and clusters, each None or one value a respondent.
-    """
-    given = {what: part for what, part in (drawn or {}).items() if part is not None}
-    if hasattr(reports, "columns") and row_labels(reports) is not None:  # a crosstab of groups by reports
+def count(reports: Any, groups: ArrayLike | None, names: Sequence[Any], sampling: Sampling | None = None) -> Groups:
+    """Yes by group, in the order of `names`, out of one report a respondent or out of counts (a crosstab will do)."""
+    if _is_crosstab(reports):
         crossed = Domain({"group": names, "report": (0, 1)})
         reports = dict(
             zip(names, by_cell(reports.rename_axis(index=None, columns=None), crossed, "the counts"), strict=True)
         )
     if isinstance(reports, Mapping):
-        if given:
-            raise InputError("weights, strata and clusters belong to respondents; give one report each, not counts")
         if set(reports) != set(names):
             raise UnknownCategoryError(f"counts are for groups {listed(reports)}, devices for {listed(names)}")
         counted = Variable("report", (0, 1))
@@ -112,10 +104,8 @@ def count(
         raise UnknownCategoryError(f"no device is given for groups {listed(strangers)}; there are {listed(names)}")
     table = np.array([[np.sum(codes[members == name] == code) for code in (0, 1)] for name in names], dtype=float)
     plain = _enough(table, names)
-    if not given:
+    if sampling is None:
         return plain
-    sampling = sampling_for(reports, len(codes), drawn)
-    assert sampling is not None
     place = np.array([list(names).index(value) for value in members.tolist()], dtype=np.int64)
     found = weighted_shares(codes, 2, place, sampling, names, apart=True)
     return Groups(found.values[:, 1] * plain.n, plain.n, found.covariance[1::2, 1::2], found.df)
@@ -133,19 +123,19 @@ def _enough(table: Array, names: Sequence[Any]) -> Groups:
     return Groups(table[:, 1], sizes)
 
 
-def sampling_for(reports: Any, n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
-    """How the n respondents of some reports were drawn, by weights, strata and clusters; None where nothing is said."""
-    given = {what: part for what, part in (drawn or {}).items() if part is not None}
-    if not given:
+def sampling_for(reports: Any, weights: Any, strata: Any, clusters: Any, *, counts: bool = False) -> Sampling | None:
+    """How the respondents of some reports were drawn; None where nothing is said, as of `counts` nothing can be."""
+    if counts and (isinstance(reports, Mapping) or _is_crosstab(reports)):
+        if not weights is strata is clusters is None:
+            raise InputError("weights, strata and clusters belong to respondents; give one report each, not counts")
         return None
-    weights = given.get("weights")
-    if isinstance(weights, Sampling):
-        if len(given) > 1:
-            raise InputError("these weights know strata and clusters already; give them to rake()")
-        if weights.n != n:
-            raise InputError(f"these weights are of {weights.n} respondents, the reports of {n}", rows=n)
-        return weights
-    return sampling(n, **{what: column(part, what, n, row_labels(reports)) for what, part in given.items()})
+    n, labels = len(reports), row_labels(reports)
+    return sampling_by_columns(n, lambda part, what: column(part, what, n, labels), weights, strata, clusters)
+
+
+def _is_crosstab(reports: Any) -> bool:
+    """Whether reports are counts of groups by answers."""
+    return hasattr(reports, "columns") and row_labels(reports) is not None
 
 
 def coded(reports: Any) -> NDArray[np.int64]:

@@ -138,7 +138,7 @@ def self_protective(
             order=order,
         )
     pattern = np.ravel_multi_index(tuple(codes.T), (2,) * items)
-    sampling = sampling_for(reports, len(codes), {"weights": weights, "strata": strata, "clusters": clusters})
+    sampling = sampling_for(reports, weights, strata, clusters)
     counts = np.bincount(pattern, None if sampling is None else sampling.scaled, 2**items).astype(np.float64)
     if counts[0] == 0:
         raise TooFewReportsError(

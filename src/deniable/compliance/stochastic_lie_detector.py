@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.compliance.compliance_result import Compliance, one_sided
-from deniable.compliance.device_groups import Counts, count, fit_inside, fit_linear, probabilities
+from deniable.compliance.device_groups import Counts, count, fit_inside, fit_linear, probabilities, sampling_for
 from deniable.core.input_coercion import by_label
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def sld(
     {'carriers': 0.2, 'truthful carriers': 0.84}
     """
     p = by_label(p, "p")
-    seen = count(reports, groups, list(p), {"weights": weights, "strata": strata, "clusters": clusters})
+    drawn = sampling_for(reports, weights, strata, clusters, counts=True)
+    seen = count(reports, groups, list(p), drawn)
     yes, n = seen.yes, seen.n
     truthful = probabilities(p)
     # Linear in (pi t, 1 - pi).

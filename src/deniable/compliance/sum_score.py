@@ -136,7 +136,7 @@ def sum_score(
         longer[:, :-1] += without[:, None] * scores
         longer[:, 1:] += has[:, None] * scores
         scores = longer
-    sampling = sampling_for(reports, len(codes), {"weights": weights, "strata": strata, "clusters": clusters})
+    sampling = sampling_for(reports, weights, strata, clusters)
     if sampling is None:
         values = scores.mean(axis=0)
         return SumScore(values, np.cov(scores.T) / len(codes), norm_sub(values), len(codes))

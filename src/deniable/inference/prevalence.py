@@ -41,7 +41,7 @@ from deniable.inference.prevalence_input import given_reports, report_codes, var
 from deniable.likelihood.em import fit
 from deniable.likelihood.evidence import Evidence, of_counts
 from deniable.likelihood.linearization import Linearized
-from deniable.sampling.read_sampling import column, numbered, sampling
+from deniable.sampling.read_sampling import column, numbered, sampling_by_columns
 from deniable.sampling.weighted_shares import weighted_shares
 from deniable.text import counted, listed
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from deniable.core.summary import Summary
     from deniable.likelihood.covariance_operator import Dispersion
     from deniable.sampling.read_sampling import Column
+    from deniable.sampling.sampling import Sampling
 
 _MOST = 60_000  # evaluations before giving up
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
@@ -93,7 +94,7 @@ def prevalence(
 def prevalence(
     codes: Column,
     channel: Channel,
-    weights: Column | None = ...,
+    weights: Column | Sampling | None = ...,
     *,
     strata: Column | None = ...,
     clusters: Column | None = ...,
@@ -106,7 +107,7 @@ def prevalence(
 def prevalence(
     codes: Column,
     channel: Channel,
-    weights: Column | None = ...,
+    weights: Column | Sampling | None = ...,
     *,
     strata: Column | None = ...,
     clusters: Column | None = ...,
@@ -118,7 +119,7 @@ def prevalence(
 def prevalence(
     codes: Column | Channel | None = None,
     channel: Channel | None = None,
-    weights: Column | None = None,
+    weights: Column | Sampling | None = None,
     *,
     strata: Column | None = None,
     clusters: Column | None = None,
@@ -132,8 +133,8 @@ def prevalence(
     Args:
         codes: the reports: codes 0, 1, ..., or labels where the categories are known. A list, array or series.
         channel: the device. One performed by hand is taken as stated; one our code ran, as its integers say.
-        weights: survey weights, one a respondent. Of this and what follows, a pandas series is brought to the order of
-            the reports by its index, if both have one.
+        weights: survey weights, one a respondent, or what `rake` returns. Of this and what follows, a pandas series is
+            brought to the order of the reports by its index, if both have one.
         strata: each respondent's stratum.
         clusters: each respondent's cluster (primary sampling unit).
         by: each respondent's group; the result is then a `Prevalences`, from group to estimate. A group of a single
@@ -165,16 +166,12 @@ def prevalence(
     rows, index = len(reports), row_labels(codes)
     groups, group = ([None], np.zeros(rows, dtype=np.int64)) if by is None else numbered(column(by, "by", rows, index))
     domain = Domain([variable])
-    is_survey = any(part is not None for part in (weights, strata, clusters))
-    if is_survey and holds_sets(channel):
+    drawn = sampling_by_columns(rows, lambda part, name: column(part, name, rows, index), weights, strata, clusters)
+    if drawn is not None and holds_sets(channel):
         raise InputError(
             f"reports through {channel.name} are sets of answers; weights, strata and clusters are for devices whose "
             f"reports are answers, such as k-RR"
         )
-    drawn = None
-    if is_survey and rows > 1:
-        given = (("weights", weights), ("strata", strata), ("clusters", clusters))
-        drawn = sampling(rows, *(None if part is None else column(part, name, rows, index) for name, part in given))
     weighed = np.ones(rows) if drawn is None else drawn.scaled
     refused = _too_few(variable.name, groups, group, weighed, 2 if by is None else FEWEST_SHOWN)
     if len(refused) == len(groups):

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from deniable.channels.channel import Channel
     from deniable.regression.likelihood.disguised_outcome import Disguised
-    from deniable.regression.model import Options
     from deniable.sampling.read_sampling import Given, Weights
 
     Array = NDArray[np.float64]
@@ -146,11 +145,8 @@ def correlate(
     n = heard.n
     if n < 4:
         raise TooFewReportsError(f"{n} rows are too few for a correlation", n=n)
-    options: Options = {}
-    for name, given in (("weights", weights), ("strata", strata), ("clusters", clusters)):
-        if given is not None:
-            options[name] = given  # type: ignore[literal-required]
-    drawn = drawn_of(options, frame, heard.data)
+    given = {"weights": weights, "strata": strata, "clusters": clusters}
+    drawn = drawn_of(given, frame, heard.data)
     weight = np.ones(len(heard.data)) if drawn is None else drawn.sampling.weights
     wanted = [heard.product(powers) for powers in ({x: 1}, {y: 1}, {x: 1, y: 1}, {x: 2}, {y: 2})]
     if heard.aside:
@@ -177,7 +173,7 @@ def correlate(
     variance = n / (n - 1) * float(moved @ moved) if drawn is None else float(drawn.covariance(moved[:, None])[0, 0])
     notes = ("The estimate lies outside [-1, 1]: noise reaches that far.",) if abs(value) > 1 else ()
     freedom = np.inf if drawn is None else drawn.sampling.df
-    told = (*counted_out(frame, heard.aside, heard.columns, options), *told_of("drop", None, heard.aside))
+    told = (*counted_out(frame, heard.aside, heard.columns, given), *told_of("drop", None, heard.aside))
     return Correlation(float(value), float(np.sqrt(variance)), n, (x, y), (*notes, *told, *heard.used), freedom)
 
 

@@ -27,8 +27,7 @@ from deniable.regression.likelihood.responses import Binary, Normal
 from deniable.regression.likelihood.starting_values import completed_start
 from deniable.regression.missing_answers import counted_out, skipped, told_of
 from deniable.regression.result import Regression
-from deniable.sampling.read_sampling import column, sampling
-from deniable.sampling.sampling import Sampling
+from deniable.sampling.read_sampling import column, sampling_by_columns
 from deniable.text import listed
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from deniable.channels.channel import Channel
     from deniable.regression.likelihood.cell_likelihood import Tabled
+    from deniable.sampling.sampling import Sampling
 
     Array = NDArray[np.float64]
 
@@ -261,28 +261,21 @@ def _check_enough(reports: int, parameters: int) -> None:
         )
 
 
-def drawn_of(options: Options, frame: Any, whole: Any, spoken: NDArray[np.intp] | None = None) -> Drawn | None:
+def drawn_of(
+    options: Mapping[str, Any], frame: Any, whole: Any, spoken: NDArray[np.intp] | None = None
+) -> Drawn | None:
     """How the rows of a frame or of reports were drawn, of which some are fitted; None where nothing is said of it.
 
     `whole` are its rows, numbered; one value a row is matched to them by the labels that rows had before, if any.
     """
-    n, given = len(whole), options.get("weights")
-    rows = np.arange(n) if spoken is None else spoken
-    if isinstance(given, Sampling):
-        if "strata" in options or "clusters" in options:
-            raise InputError("these weights know strata and clusters already; give them to rake()")
-        if given.n != n:
-            raise InputError(f"these weights are of {given.n} respondents, the data of {n}", rows=n)
-        return Drawn(given, rows)
-    named = {name: options.get(name) for name in ("weights", "strata", "clusters") if options.get(name) is not None}
-    if not named:
-        return None
-    index = frame.index if isinstance(frame, Reports) else row_labels(frame)
-    columns = {
-        name: column(column_of(whole, part).to_numpy() if isinstance(part, str) else part, name, n, index)
-        for name, part in named.items()
-    }
-    return Drawn(sampling(n, **columns), rows)
+    n, index = len(whole), frame.index if isinstance(frame, Reports) else row_labels(frame)
+
+    def read(part: Any, name: str) -> NDArray[Any]:
+        return column(column_of(whole, part).to_numpy() if isinstance(part, str) else part, name, n, index)
+
+    given = (options.get(name) for name in ("weights", "strata", "clusters"))
+    sampling = sampling_by_columns(n, read, *given)
+    return None if sampling is None else Drawn(sampling, np.arange(n) if spoken is None else spoken)
 
 
 def membership(given: Any, data: Any, kind: str) -> NDArray[np.intp] | None:

@@ -17,13 +17,12 @@ from deniable.sampling.sampling import Sampling
 from deniable.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from narwhals.typing import IntoSeries
     from numpy.typing import NDArray
 
     Column: TypeAlias = Sequence[Any] | NDArray[Any] | IntoSeries  # one value a respondent
-    from collections.abc import Iterator, Sequence
 
     Given = str | Column | None  # the name of a public column, or one value a respondent
     Weights = str | Column | Sampling | None
@@ -84,21 +83,30 @@ def sampling_of(reports: Any, weights: Weights, strata: Given = None, clusters: 
         return None
     sources = one_by_one(reports)
     n = sum(source.n for source in sources)
-    if isinstance(weights, Sampling):
-        if strata is not None or clusters is not None:
-            raise InputError(
-                "these weights know strata and clusters already; give strata= and clusters= where the weights are "
-                "made, to rake()"
-            )
-        if weights.n != n:
-            raise InputError(f"these weights are of {weights.n} respondents, the reports of {n}", rows=n)
-        return weights
-    read = {
-        what: named(given, sources, what, n)
-        for what, given in (("weights", weights), ("strata", strata), ("clusters", clusters))
-        if given is not None
-    }
-    return sampling(n, **read)
+    return sampling_by_columns(n, lambda given, what: named(given, sources, what, n), weights, strata, clusters)
+
+
+def sampling_by_columns(
+    n: int, read: Callable[[Any, str], NDArray[Any]], weights: Any, strata: Any, clusters: Any
+) -> Sampling | None:
+    """The sampling of n respondents; None where nothing is given. `read` makes an array of what is given, and its name.
+
+    What `rake` and `replicate_weights` return is a sampling already.
+    """
+    told = (("weights", weights), ("strata", strata), ("clusters", clusters))
+    given = {what: part for what, part in told if part is not None}
+    if not given:
+        return None
+    if not isinstance(weights, Sampling):
+        return sampling(n, **{what: read(part, what) for what, part in given.items()})
+    if len(given) > 1:
+        raise InputError(
+            "these weights know strata and clusters already; give strata= and clusters= where the weights are made, to "
+            "rake()"
+        )
+    if weights.n != n:
+        raise InputError(f"these weights are of {weights.n} respondents, the reports of {n}", rows=n)
+    return weights
 
 
 def sampling_by(reports: Reports, by: str, whole: Sampling) -> Iterator[tuple[Any, Sampling]]:
