@@ -21,6 +21,7 @@ RECORDS = {
         "Amplified",
         "Certificate",
         "Comparison",
+        "Convergence",
         "DelsarteCertificate",
         "Density",
         "Distribution",
