@@ -64,7 +64,7 @@ def test_a_proposal_is_what_the_command_makes(names, tables, one, run):
 @pytest.mark.parametrize(("names", "tables", "one"), PROPOSED)
 def test_a_proposal_is_what_a_survey_file_makes(names, tables, one):
     text = with_design(survey(names, tables), one.kind, one.options)
-    if one.is_paired:  # whom it is weak against must be accepted in so many words
+    if one.is_correlated:  # whom it is weak against must be accepted in so many words
         text += '\naccept = "a partner who knows the coin"'
     if not one.covers_all:
         with pytest.raises(SurveyError, match="cannot be recovered"):

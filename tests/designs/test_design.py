@@ -236,7 +236,7 @@ def test_what_holds_of_one_channel_is_said_of_published_counts_only_where_all_go
     assert found.epsilon == amplified(asked.ratio, 300, clones=clones).epsilon
     assert amplified(THREE.ratio, 300, clones=THREE.clones()).epsilon < amplified(THREE.ratio, 300).epsilon
     assert asked.describe(published=300).notes == (*asked.describe().notes, str(found))
-    assert not asked.pairs_reports  # if it did, there would be no such number
+    assert not asked.correlated  # if it did, there would be no such number
     with pytest.raises(InputError, match="no second number"):
         dn.Paired({"a": [0, 1]}, p=0.7, rho=-0.2).amplified(300)
 

@@ -213,7 +213,7 @@ def test_designs_that_observe_no_pair_or_pair_respondents_are_refused():
         independence(sampled, "a", "b")
 
     class Coupled:
-        pairs_reports = True
+        correlated = "has correlated reports"
         domain = DOMAIN
 
     reports = dn.Independent(DOMAIN, 1.0).simulate(dn.Table(DOMAIN, PI), 1000, source=dn.Seeded(1))

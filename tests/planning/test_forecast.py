@@ -81,7 +81,7 @@ def test_pairs_are_proposed_at_the_true_epsilon_where_they_gain_nothing(shares, 
     truth = dn.Table(dn.Domain({"x": ["no", "yes"]}), shares)
     forecast = plan(truth.domain, epsilon, ["x"], 10_000, truth=truth)
     paired = forecast.candidates[-1]
-    assert (paired.name, paired.is_paired) == ("paired", True)
+    assert (paired.name, paired.is_correlated) == ("paired", True)
     assert 0.999 * epsilon < paired.design.epsilon <= epsilon
     assert paired.gain[0] == 1.0
     assert forecast.recommended is not paired.design
@@ -124,7 +124,7 @@ def test_pairing_shows_its_gain_and_is_never_recommended():
     mine = dn.Paired.best(truth.domain, 1.0, 10_000, expected={"x": 0.02}, coin=5.0)
     forecast = plan(truth.domain, 1.0, ["x"], 10_000, truth=truth, also={"mine": mine})
     paired = next(one for one in forecast.candidates if one.name == "mine")
-    assert paired.is_paired
+    assert paired.is_correlated
     assert paired.gain[0] == pytest.approx(0.684, abs=5e-4)
     # The error is smaller than the recommended one's, at an epsilon that is only claimed.
     assert paired.std_error[0] < forecast.candidates[0].std_error[0]

@@ -153,7 +153,7 @@ def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) 
     from deniable.surveys.survey import parse_survey, read_text, with_design
 
     text = read_text(asked)
-    best = next(one for one in forecast.candidates if not one.is_paired)
+    best = next(one for one in forecast.candidates if not one.is_correlated)
     made = text
     if best.kind is not None and best.options is not None:
         more = {}

@@ -61,7 +61,7 @@ class Design(Frozen):
     """Questions, and the ballots drawn from them."""
 
     kind = "design"
-    pairs_reports = False  # whether reports depend on each other, two by two
+    correlated = ""  # how reports of different people hang together, after "it"; nothing: they are independent
     is_shuffled = True  # whether reports stay the same in whatever order they came
     one_by_one = True  # whether every respondent can be disguised without looking at the others
     is_chosen = False  # whether its questions were chosen for what is wanted, and may be those of another design

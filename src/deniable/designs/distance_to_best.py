@@ -44,7 +44,7 @@ def loss_of(
     Raises:
         NotCoveredError: some wanted number is told by no ballot.
     """
-    if design.pairs_reports:
+    if design.correlated:
         return None
     items = gathered(wanted)
     ballots = asked_through(design)

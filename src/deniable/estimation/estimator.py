@@ -33,7 +33,7 @@ from deniable.estimation.report_sources import (
 )
 from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
 from deniable.likelihood.efficient_estimate import OfEvidence, determined
-from deniable.likelihood.gather import among_asked, gather, tabulated
+from deniable.likelihood.gather import among_asked, correlated, gather, tabulated
 from deniable.likelihood.linearization import linearized
 from deniable.sampling.read_sampling import sampling_of
 
@@ -179,8 +179,8 @@ def _estimate(
 ) -> Estimate:
     """Estimate one table; of a part of the respondents where the sampling looks at some only."""
     sources = sources_of(reports)
-    paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
-    if paired:
+    dependent = any(map(correlated, sources))
+    if dependent:
         sources = [among_asked(source, names) for source in sources]
         told = tabulated(sources, names, everybody=True)
     else:

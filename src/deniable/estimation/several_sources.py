@@ -36,7 +36,7 @@ from deniable.estimation.report_sources import sources_of
 from deniable.frozen import Frozen
 from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, tangent_inverse
-from deniable.likelihood.gather import Reported, gather
+from deniable.likelihood.gather import Reported, correlated, gather
 from deniable.likelihood.report_group import Group
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def differing(
     Of several tables the one counts in which they differ most, by the smallest of so many p-values.
     """
     sources = in_one_order(sources_of(reports))
-    if len(sources) < 2 or any(getattr(getattr(one, "design", None), "pairs_reports", False) for one in sources):
+    if len(sources) < 2 or any(map(correlated, sources)):
         return ()
     found = [(each, names) for names in tables if (each := _compared(sources, names, sampling)) is not None]
     if not found and any(len(names) > 1 for names in tables):  # a table that no source tells: its attributes

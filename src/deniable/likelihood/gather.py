@@ -81,7 +81,7 @@ def gather(
     ([('a',), ('a', 'b'), ('b',)], 120)
     """
     given = [reports] if isinstance(reports, Reported) else in_one_order(reports)
-    refuse_pairs(given)
+    refuse_correlated(given)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if len(set(names)) < len(names):
         raise DesignError(f"an attribute is named twice in {listed(names)}")
@@ -116,7 +116,7 @@ def tabulated(
     if missing:
         raise unheard(missing, known, sources)
     told = of_counts(merge(found), Domain([known[name] for name in names]))
-    return replace(told, independent=not any(map(_pairs, sources)))
+    return replace(told, independent=not any(map(correlated, sources)))
 
 
 def among_asked(source: Reported, names: Sequence[str]) -> Reported:
@@ -382,14 +382,15 @@ def unheard(missing: Sequence[str], known: Iterable[str], sources: Iterable[Repo
     )
 
 
-def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = EstimationError, so: str = NO_LIKELIHOOD) -> None:
-    """Refuse reports of respondents with correlated coins: they are not independent, and it says what follows."""
+def refuse_correlated(
+    sources: Iterable[Any], error: type[DeniableError] = EstimationError, so: str = NO_LIKELIHOOD
+) -> None:
+    """Refuse reports that are not independent of each other, and say what follows."""
     for source in sources:
-        if _pairs(source):
-            told = f"{type(source.design).__name__} pairs respondents whose coins are correlated, so"
-            raise error(f"{told} {so}", alternative="Independent")
+        if told := correlated(source):
+            raise error(f"{type(source.design).__name__} {told}, so {so}", alternative="Independent")
 
 
-def _pairs(source: Any) -> bool:
-    """Whether the coins of two respondents are correlated."""
-    return getattr(getattr(source, "design", None), "pairs_reports", False)
+def correlated(source: Any) -> str:
+    """How the reports of a source hang together, as its design says it; nothing: they are independent."""
+    return getattr(getattr(source, "design", None), "correlated", "")

@@ -72,7 +72,7 @@ def _told(design: Design, request: Request) -> dict[tuple[str, ...], float] | No
     """What reports tell of every set of attributes, where that is all there is to know: closed forms follow."""
     channels = {question.channel for question in design.questions}
     small = len(design.ballots) == 1 or max(channel.inputs for channel in channels) <= DENSE_CELLS
-    if request.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
+    if request.guess is not None or design.correlated or not small or any(c.kind not in _ALIKE for c in channels):
         return None
     tables = tuple(one for one in request.aims if one.is_table and set(one.attributes) <= set(design.domain))
     return told_of_sets(Contrasts(design.domain, tables), asked_through(design), design.chances) if tables else None
@@ -111,7 +111,7 @@ def _at(design: Design, request: Request, one: Wanted, truth: Population | None)
         observations = expected_observations(design, truth, request.n, names)
     except (NotCoveredError, UnknownAttributeError):
         return _NOTHING
-    if design.pairs_reports:
+    if design.correlated:
         return _paired(design, request, one, observations) if one.is_table and len(names) == 1 else _NOTHING
     evidence, population = expected_evidence(design, truth, request.n, names)
     shares = population.project(names).values.ravel()

@@ -95,9 +95,9 @@ class Candidate(Frozen):
         return float(np.sum(self.losses))
 
     @property
-    def is_paired(self) -> bool:
-        """Whether its reports depend on each other, two by two: such a design is shown, but never recommended."""
-        return self.design.pairs_reports
+    def is_correlated(self) -> bool:
+        """Whether its reports depend on each other: such a design is shown, but never recommended."""
+        return bool(self.design.correlated)
 
     @property
     def covers_all(self) -> bool:
@@ -162,7 +162,7 @@ class Forecast(Shown, Frozen):
 
     def times(self, one: Candidate) -> float:
         """How many times as many respondents a candidate needs as the best possible design, at most; NaN if unknown."""
-        known = self.floor is not None and not one.is_paired
+        known = self.floor is not None and not one.is_correlated
         return self.floor.times(one.loss) if known and self.floor is not None else np.nan
 
     def summary(self) -> Summary:
@@ -200,7 +200,7 @@ class Forecast(Shown, Frozen):
         )
         enough = f"{self.n} respondents bring the worst share within 5 points (95% interval) by the recommended design."
         lines = [*([enough] if self.solved else []), meaning, f"Recommended: {best.name}{self._reason()}."]
-        if self.floor is not None and best.covers_all and not best.is_paired:
+        if self.floor is not None and best.covers_all and not best.is_correlated:
             lines.append(f"It {self.floor.distance(best.loss)}.")
         costs = [c for c in best.cost if not np.isnan(c)]
         if costs:
@@ -217,7 +217,7 @@ class Forecast(Shown, Frozen):
         """What else a dash means where times the best are told: that there is nothing to compare with."""
         if self.floor is None:
             return ", or, under times the best, that the best is not known"
-        if any(one.is_paired and one.covers_all for one in self.candidates):
+        if any(one.is_correlated and one.covers_all for one in self.candidates):
             return "; pairs are not compared with the best, which is that of reports that do not depend on each other"
         return ""
 
@@ -226,7 +226,7 @@ class Forecast(Shown, Frozen):
         best, *others = self.candidates
         if not best.design.is_chosen:
             return ""
-        next_best = next((one for one in others if one.covers_all and not one.is_paired), None)
+        next_best = next((one for one in others if one.covers_all and not one.is_correlated), None)
         why = ", which asks everybody one question, those that tell most of what you want most often"
         if next_best is None:
             return why
@@ -271,7 +271,7 @@ class Forecast(Shown, Frozen):
             for one in forecast.candidates:
                 by_epsilon.setdefault(one.name, []).append((float(epsilon), forecast.error(one)))
         for one in self.candidates:
-            if one.covers_all and not one.is_paired:
+            if one.covers_all and not one.is_correlated:
                 # Variances are inverse to the number of respondents, so errors to its root.
                 axes[0].loglog(sizes, self.error(one) * np.sqrt(self.n / sizes), label=one.name)
                 axes[1].loglog(*np.array(by_epsilon[one.name]).T, label=one.name)
@@ -331,10 +331,10 @@ def plan(
     request = Request(inside, epsilon, asked, int(n), guess, _as_files_write_it(inside, truth))
     own = [_judge(name, design, request) for name, design in (also or {}).items()]
     found = [*_proposed(request), *own]
-    if all(one.is_paired for one in found):
+    if all(one.is_correlated for one in found):
         raise DesignError(f"no kind of design can be made for {listed(known)} at epsilon {epsilon:g}")
     forecast = Forecast(known, asked, tuple(found), request.n, epsilon, guess)
-    ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
+    ranked = sorted(found, key=lambda c: (c.is_correlated, int(np.isnan(c.std_error).sum()), forecast.error(c)))
     return Forecast(known, asked, tuple(ranked), request.n, epsilon, guess)
 
 

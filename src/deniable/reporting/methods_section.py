@@ -86,7 +86,7 @@ class Facts(Frozen):
     @property
     def is_one_number(self) -> bool:
         """Whether one epsilon says what a report can tell, whoever asks."""
-        return not self.design.pairs_reports and not math.isinf(self.design.epsilon)
+        return not self.design.correlated and not math.isinf(self.design.epsilon)
 
     @property
     def in_blocks(self) -> bool:
@@ -288,12 +288,12 @@ class _Say:
     def bound(self) -> list[str]:
         """What a report can tell, of whomever: in one number where there is one."""
         design = self.facts.design
-        pairs = [self("methods_pairs")] if design.pairs_reports else []
+        pairs = [self("methods_pairs")] if design.correlated else []
         return [self("methods_disclosed" if math.isinf(design.epsilon) else "methods_epsilon"), *pairs]
 
     def claimed(self) -> list[str]:
         """That less is claimed than the true number, for deniability."""
-        return [self("deniability")] if self._claims and not self.facts.design.pairs_reports else []
+        return [self("deniability")] if self._claims and not self.facts.design.correlated else []
 
     def weighted(self) -> list[str]:
         """By what estimates are weighted, and how the sample was drawn, as far as we were told."""

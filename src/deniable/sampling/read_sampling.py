@@ -172,10 +172,10 @@ def one_by_one(reports: Any) -> Sequence[Reports]:
                 f"weights, strata and clusters belong to respondents; {type(source).__name__} holds counts, which have "
                 f"none. Give the reports themselves, or counts that are weighted already and no errors from them"
             )
-        if getattr(source.design, "pairs_reports", False):
+        if source.design.correlated:
             raise InputError(
-                f"{type(source.design).__name__} pairs respondents whose coins are correlated: a pair's reports cannot "
-                f"be weighted one by one. Use an Independent design for a weighted survey, or estimate without weights"
+                f"{type(source.design).__name__} {source.design.correlated}: such reports cannot be weighted one by "
+                f"one. Use an Independent design for a weighted survey, or estimate without weights"
             )
     return sources
 

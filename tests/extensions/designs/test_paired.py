@@ -172,7 +172,7 @@ def test_an_audit_of_single_reports_finds_no_more_than_randomized_response():
 
 def test_joint_tables_are_refused_and_the_design_is_marked():
     design = dn.Paired({"a": [0, 1], "b": [0, 1]}, p=0.8, rho=-0.1)
-    assert design.pairs_reports
+    assert design.correlated
     assert design.covers(["a"])
     assert not design.covers(["a", "b"])
     reports = design.randomize(pd.DataFrame({"a": [0, 1] * 20, "b": [1, 1] * 20}), source=dn.Seeded(1))

@@ -103,7 +103,7 @@ class Scorer:
                     attributes=tuple(names),
                 )
             # Of pairs, errors of joint tables depend on who was paired with whom: no estimate gives them either.
-            table = None if reports.design.pairs_reports and len(names) > 1 else _table(asked, domain)
+            table = None if reports.design.correlated and len(names) > 1 else _table(asked, domain)
             if table is not None:
                 for place in np.flatnonzero(table.reached).tolist():
                     codes = np.unravel_index(place, domain.shape)

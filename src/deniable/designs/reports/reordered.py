@@ -61,7 +61,7 @@ def _can_move(source: Reported) -> bool:
     """Whether its categories can be listed in another order."""
     if type(source) is Reports:
         channels = [question.channel for question in source.design.questions]
-        return not source.design.pairs_reports and not any(one.is_support or not _moves(one) for one in channels)
+        return not source.design.correlated and not any(one.is_support or not _moves(one) for one in channels)
     if type(source) is Tallies:
         return all(_can_move(observation) for observation in source.observations)
     if not isinstance(source, Observation):

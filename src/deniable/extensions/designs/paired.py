@@ -74,7 +74,7 @@ class Paired(Design):
     **This is not epsilon-LDP** unless rho = 0. `epsilon` is the worst number, against whoever knows the shared coin;
     `claimed_epsilon` is the published theorem's; `privacy` and `describe()` have all of them.
 
-    `pairs_reports` is True: reports of one design are not independent of each other. Multinomial tests (Pearson,
+    `correlated` says so: reports of one design are not independent of each other. Multinomial tests (Pearson,
     likelihood ratio, bootstrap) and joint tables assume that they are, and must refuse designs with this mark; one-way
     tables have their own errors (`pair_variance`).
 
@@ -88,7 +88,7 @@ class Paired(Design):
     kind = "paired"
     one_by_one = False
     is_shuffled = False
-    pairs_reports = True
+    correlated = "pairs respondents whose coins are correlated"
     is_repeatable = False
     Options = PairedOptions
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import InputError, InvalidTestError, NotCoveredError, TooFewReportsError
 from deniable.inference.hypothesis_tests.central_noise import COMPARATORS
 from deniable.likelihood.efficient_estimate import DENSE_CELLS
-from deniable.likelihood.gather import gather, refuse_pairs
+from deniable.likelihood.gather import gather, refuse_correlated
 from deniable.likelihood.report_likelihoods import Counted
 from deniable.text import counted, listed
 
@@ -42,7 +42,7 @@ def chosen_test(method: str, evidence: Evidence) -> str:
 
 def refuse_to_test_pairs(reports: Any) -> None:
     """Refuse reports of respondents with correlated coins: their counts are not multinomial."""
-    refuse_pairs(
+    refuse_correlated(
         reports if isinstance(reports, list | tuple) else [reports],
         InvalidTestError,
         "counts of their reports are not multinomial and no test here holds. Estimates and their errors stay right: "

@@ -144,7 +144,7 @@ def _summed(reports: Reports, names: list[str]) -> ScriptTable | Refused:
             attributes=names,
         )
     sums = np.array([[np.isfinite(s.values).sum(), np.nansum(s.values), np.nansum(s.values**2)] for s in made])
-    if reports.design.pairs_reports:
+    if reports.design.correlated:
         sums[:, 2] = np.nan  # the error of a mean is not that of independent respondents
     return ScriptTable(**_told(found), sums=sums)
 
