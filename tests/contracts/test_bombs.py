@@ -58,6 +58,8 @@ CALLS = {
         ((".npz", ".edges"), ("{}",)),
         ((".npz", ".edges"), ("{}", "--epsilon", "1", "-o", "g.npz")),
         ((".edges",), ("friends.edges", "--nodes", "{}", "--epsilon", "1", "-o", "g.npz")),
+        ((".edges",), ("{}", "--row", "ann", "--nodes", "friends.edges", "--epsilon", "1", "-o", "r.json")),
+        ((".json",), ("{}", "--rows", "--nodes", "friends.edges", "-o", "g.npz")),
     ],
 }
 READ_NOTHING = {

@@ -257,6 +257,7 @@ OTHERS = {
     "Guess": lambda: Guess.of(dn.Domain(DOMAIN), [{"a": [1, 2]}, {"a": [3, 1]}]),
     "Population": lambda: Guess.of(dn.Domain(DOMAIN), {"a": [1, 2]}).populations[0],
     "Contrasts": lambda: Contrasts(dn.Domain(DOMAIN), (dn.Wanted.mean("b"), dn.Wanted.table("a", "b"))),
+    "NoisyRow": lambda: dn.graphs.randomize_row("ann", ["bob"], ["ann", "bob", "cem"], 1.0, source=dn.Seeded(1)),
     "Graph": lambda: dn.graphs.Graph([("ann", "bob"), ("bob", "cem")]),
     "Graph of an array": lambda: dn.graphs.Graph(np.array([[0, 1], [1, 2]]), nodes=5),
     "PairSet": lambda: dn.graphs.Graph([(0, 1), (1, 2)], nodes=5).pairs,

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     "--reported-by", type=click.Choice(["one", "both"]), default="one", show_default=True, help="Both costs twice."
 )
 @click.option("--again", is_flag=True, help="Disguise FILE though it was before; the statement says the sum.")
+@click.option("--row", metavar="NAME", help="Your own name: FILE lists those you are linked with, one a line.")
+@click.option("--rows", is_flag=True, help="FILE holds everybody's rows (or is a folder of them): merge them.")
+@click.option("--drop-missing", is_flag=True, help="With --rows: leave out who sent none.")
 @click.option(
     "--of", "what", type=click.Choice(["degrees", "triangles"]), default="degrees", show_default=True, help="Estimate."
 )
@@ -44,6 +47,9 @@ def command(
     nodes: str | None,
     reported_by: str,
     again: bool,
+    row: str | None,
+    rows: bool,
+    drop_missing: bool,
     what: str,
     level: float,
     top: int,
@@ -58,12 +64,27 @@ def command(
     ~/.local/state/deniable, or where DENIABLE_RECORD says. There is no seed: the noise comes from the operating
     system's secure source.
 
+    Where nobody has the edge list, everybody disguises their own row of it on their own device (--row), and the server
+    puts the rows together (--rows).
+
     \b
     Examples:
       deniable graph friends.edges --nodes people.txt --epsilon 4 -o reports.npz
+      deniable graph my-friends.txt --row ann --nodes people.txt --epsilon 4 -o ann.json
+      deniable graph folder-of-rows --rows --nodes people.txt -o reports.npz
       deniable graph reports.npz
       deniable graph reports.npz --of triangles --csv triangles.csv
     """  # noqa: D301 - click wants the character itself
+    if rows:
+        _merge(
+            source, output, nodes, drop=drop_missing, is_told=epsilon is not None or row is not None, as_json=as_json
+        )
+        return
+    if drop_missing:
+        raise InputError("--drop-missing belongs to --rows: it leaves out who sent no row")
+    if row is not None:
+        _own_row(source, row, epsilon, output, nodes, as_json=as_json)
+        return
     if epsilon is None:
         if output is not None or nodes is not None or again:
             raise InputError("--output, --nodes and --again belong to disguising an edge list; give --epsilon as well")
@@ -93,6 +114,11 @@ def _disguise(
     from deniable.graphs.graph_job import randomize_graph
 
     noisy = randomize_graph(source, output, epsilon, nodes=_everybody(nodes), reported_by=reported_by, again=again)
+    _told(noisy, output, as_json=as_json)
+
+
+def _told(noisy: NoisyGraph, output: Path, *, as_json: bool) -> None:
+    """What the reports tell, and where they are."""
     statement = noisy.describe()
     if as_json:
         emit({"reports": str(output), "nodes": len(noisy.nodes), "epsilon": statement.epsilon,
@@ -104,6 +130,47 @@ def _disguise(
     out.print(
         f"Reports of {len(noisy.nodes)} nodes: {output}. Estimate from them: deniable graph {output}", markup=False
     )
+
+
+def _own_row(
+    source: Path, name: str, epsilon: float | None, output: Path | None, nodes: str | None, *, as_json: bool
+) -> None:
+    from deniable.graphs import randomize_row, write_row
+
+    known = _everybody(nodes)
+    if known is None or output is None or epsilon is None:
+        raise InputError("a row needs everybody's list and a place: --nodes people.txt --epsilon 4 -o ann.json")
+    friends = _everybody(str(source)) if not str(source).isdecimal() else None
+    if not isinstance(friends, list):
+        raise InputError(f"{source} lists those you are linked with, one name a line")
+    if isinstance(known, int):
+        found = randomize_row(_number(name), [_number(one) for one in friends], known, epsilon)
+    else:
+        found = randomize_row(name, friends, known, epsilon)
+    write_row(found, output)
+    if as_json:
+        emit({"row": str(output), "epsilon": found.channel.epsilon, "statement": found.lines()})
+        return
+    out = console()
+    for line in (*found.lines(), f"Your row: {output}. Send it once; a second one would tell more."):
+        out.print(line, soft_wrap=True, markup=False)
+
+
+def _number(name: str) -> int:
+    if not name.isdecimal():
+        raise InputError("with a number of nodes their names are 0, 1, 2, and so on")
+    return int(name)
+
+
+def _merge(source: Path, output: Path | None, nodes: str | None, *, drop: bool, is_told: bool, as_json: bool) -> None:
+    from deniable.graphs import merge_rows, read_rows, write_noisy_graph
+
+    known = _everybody(nodes)
+    if known is None or output is None or is_told:
+        raise InputError("--rows takes the list they were drawn with and a place: --nodes people.txt -o reports.npz")
+    noisy = merge_rows(read_rows(source), known, missing="drop" if drop else "refuse")
+    write_noisy_graph(noisy, output)
+    _told(noisy, output, as_json=as_json)
 
 
 def _everybody(nodes: str | None) -> list[str] | int | None:

@@ -32,27 +32,33 @@ from deniable.graphs.graph_files import read_graph, read_noisy_graph, write_grap
 from deniable.graphs.laplace_comparators import Released, laplace_global, laplace_local, laplace_smooth
 from deniable.graphs.noisy_graph import NoisyGraph
 from deniable.graphs.resampled_graph import resampled
+from deniable.graphs.rows import NoisyRow, merge_rows, randomize_row, read_rows, write_row
 
 __all__ = [
     "EdgeStatement",
     "Graph",
     "NodeEstimate",
     "NoisyGraph",
+    "NoisyRow",
     "Released",
     "Total",
     "degree_variance",
     "laplace_global",
     "laplace_local",
     "laplace_smooth",
+    "merge_rows",
     "noise",
     "randomize",
+    "randomize_row",
     "read_graph",
     "read_noisy_graph",
+    "read_rows",
     "resampled",
     "triangle_total_variance",
     "triangle_variance",
     "write_graph",
     "write_noisy_graph",
+    "write_row",
 ]
 
 answer(globals(), __all__)
