@@ -32,7 +32,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 # threads of linear algebra that wait for each other would keep them busy with waiting.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from waiting import until  # found through the line above, as it is by every other test
+from hypothesis import settings
+
+from chequered import times  # found through the line above, as it is by every other test
+from small_survey import public, question, survey_file
+from waiting import until
+
+# The profile that pyproject.toml names, with fewer examples where everything is tried a little.
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=times(100, 40))
 
 # No test asks a store outside of this machine; those of object storage name one of their own.
 os.environ.setdefault("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
@@ -64,34 +71,15 @@ def pytest_collection_finish() -> None:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-SURVEY = """
-format = 1
-name = "smoking"
-title = "Smoking"
-epsilon = 1.0
-tables = [["smokes", "sleep"]]
-
-[[public]]
-name = "region"
-text = "Where do you live?"
-choices = ["north", "south"]
-
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-
-[[questions]]
-name = "sleep"
-text = "How do you sleep?"
-choices = ["badly", "well"]
-
-[[questions]]
-name = "drinks"
-text = "How many drinks a week?"
-kind = "number"
-bins = [1, 8]
-"""
+SURVEY = survey_file(
+    "smoking",
+    public("region", ["north", "south"], "Where do you live?"),
+    question("smokes", "Do you smoke?", "yes-no"),
+    question("sleep", "How do you sleep?", choices=["badly", "well"]),
+    question("drinks", "How many drinks a week?", "number", bins=[1, 8]),
+    epsilon=1.0,
+    tables=[["smokes", "sleep"]],
+)
 
 
 @dataclass

@@ -7,32 +7,25 @@ import pyarrow as pa
 import deniable as dn
 from deniable.core.provenance import PEOPLE
 from deniable.surveys.survey import parse_survey
+from small_survey import public, question, survey_file
 
-EXAMS = """
-format = 1
-name = "exams"
-title = { en = "Exams", de = "Prüfungen" }
-languages = ["en", "de"]
-epsilon = 2.0
-DESIGN
-[[questions]]
-name = "cheated"
-text = { en = "Have you cheated in an exam?", de = "Haben Sie in einer Prüfung betrogen?" }
-kind = "yes-no"
-[[questions]]
-name = "stress"
-text = { en = "How stressed are you?", de = "Wie gestresst sind Sie?" }
-kind = "scale"
-first = 1
-last = 3
-[[public]]
-name = "faculty"
-text = { en = "Your faculty", de = "Ihre Fakultät" }
-choices = [
-  { value = "law", text = { en = "Law", de = "Jura" } },
-  { value = "arts", text = { en = "Arts", de = "Kunst" } },
-]
-"""
+EXAMS = survey_file(
+    "exams",
+    "DESIGN\n",
+    question("cheated", {"en": "Have you cheated in an exam?", "de": "Haben Sie in einer Prüfung betrogen?"}, "yes-no"),
+    question("stress", {"en": "How stressed are you?", "de": "Wie gestresst sind Sie?"}, "scale", first=1, last=3),
+    public(
+        "faculty",
+        [
+            {"value": "law", "text": {"en": "Law", "de": "Jura"}},
+            {"value": "arts", "text": {"en": "Arts", "de": "Kunst"}},
+        ],
+        {"en": "Your faculty", "de": "Ihre Fakultät"},
+    ),
+    title={"en": "Exams", "de": "Prüfungen"},
+    epsilon=2.0,
+    languages=["en", "de"],
+)
 
 
 def exams(design=""):

@@ -20,6 +20,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from small_survey import public, question
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from matching import beside, expected_of_best, matched, through, twice
@@ -385,8 +387,8 @@ def test_a_panel_that_gives_its_people_away_is_left_out(tmp_path):
 
     def hardly_changed(message):
         message["panel"]["people"] = (1 << 31) - 1
-        for question in message["plan"]["questions"]:
-            question["channel"]["again"] = KRR(2, 12.0).to_dict()
+        for one in message["plan"]["questions"]:
+            one["channel"]["again"] = KRR(2, 12.0).to_dict()
 
     tried = {
         "open": (set_in("admission", "open"), "wrong-panel"),
@@ -535,16 +537,11 @@ TURNED = {
     "a question less": ('[[questions]]\nname = "debts"', '[[public]]\nname = "debts"'),
     "a question more": ("[[public]]", '[[questions]]\nname = "more"\ntext = "?"\nkind = "yes-no"\n[[public]]'),
 }
-DEBTS = """
-[[public]]
-name = "region"
-text = "Where?"
-choices = ["town", "country"]
-[[questions]]
-name = "debts"
-text = "Do you owe anything?"
-choices = [{ value = "no", text = "No" }, { value = "yes", text = "Yes" }]
-"""
+DEBTS = public("region", ["town", "country"], "Where?") + question(
+    "debts",
+    "Do you owe anything?",
+    choices=[{"value": "no", "text": "No"}, {"value": "yes", "text": "Yes"}],
+)
 ONLY_DECLARED = ("negated", "another question", "a character that nobody sees", "another title", "a hint")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import deniable as dn
 from deniable.surveys.survey import read_survey
 from exams import EXAMS, TOGETHER
+from small_survey import question, survey_file
 
 BASE = ("plan", "in/domain.toml", "--epsilon", "2", "--n", "10000", "--table", "sex,income")
 
@@ -147,26 +148,14 @@ def test_a_survey_in_pairs_is_judged_and_one_in_blocks_says_why_it_is_not(run):
     assert json.loads(run(*BASE, "--json").stdout)["own_design_judged"] is None
 
 
-GUESSED = """
-format = 1
-name = "trust"
-title = "Trust"
-epsilon = 1.0
-wanted = ["mean(trust)"]
-design = { kind = "sampled" }
-
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-
-[[questions]]
-name = "trust"
-text = "Do you trust the post office?"
-kind = "scale"
-first = 1
-last = 4
-"""
+GUESSED = survey_file(
+    "trust",
+    question("smokes", "Do you smoke?", "yes-no"),
+    question("trust", "Do you trust the post office?", "scale", first=1, last=4),
+    epsilon=1.0,
+    wanted=["mean(trust)"],
+    design={"kind": "sampled"},
+)
 
 
 def test_a_guess_is_planned_at_and_kept(run):

@@ -16,25 +16,10 @@ from deniable.errors import DesignError, PrivacyError, SurveyError
 from deniable.estimation.estimator import estimate
 from deniable.extensions.designs.blocks import Blocks
 from deniable.surveys.survey import parse_survey
+from small_survey import question, survey_file
 from waiting import later
 
-SURVEY = """
-format = 1
-name = "deniable"
-title = "Deniable"
-epsilon = 4.5
-[design]
-kind = "blocks"
-{design}
-[[questions]]
-name = "a"
-text = "?"
-choices = ["x", "y", "z"]
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
+QUESTIONS = question("a", choices=["x", "y", "z"]), question("b", kind="yes-no")
 ACCEPTED = """
 mode = "deniability"
 keep = 0.5
@@ -44,7 +29,7 @@ accept = "deniability instead of differential privacy"
 
 
 def text_of(design=ACCEPTED):
-    return SURVEY.format(design=design)
+    return survey_file("deniable", f'[design]\nkind = "blocks"\n{design}\n', *QUESTIONS, epsilon=4.5)
 
 
 @pytest.fixture

@@ -21,38 +21,23 @@ from deniable.errors import MessageError
 from deniable.extensions.blocks.aggregator import Aggregator
 from deniable.extensions.blocks.served_blocks import ServedBlocks
 from deniable.surveys.survey import parse_survey
+from small_survey import INDEPENDENT, public, question, survey_file
 
 GOLDEN = Path(__file__).parent / "golden"
-SMOKING = """
-format = 1
-name = "smoking"
-title = "Smoking"
-epsilon = 1.5
-design = { kind = "independent" }
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-[[public]]
-name = "region"
-text = "Where?"
-choices = ["north", "south"]
-"""
-IN_BLOCKS = """
-format = 1
-name = "blocks"
-title = "Blocks"
-epsilon = 1.5
-design = { kind = "blocks", k = 1, block_size = 100 }
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-choices = ["x", "y", "z"]
-"""
+SMOKING = survey_file(
+    "smoking",
+    question("smokes", "Do you smoke?", "yes-no"),
+    public("region", ["north", "south"], "Where?"),
+    epsilon=1.5,
+    design=INDEPENDENT,
+)
+IN_BLOCKS = survey_file(
+    "blocks",
+    question("a", kind="yes-no"),
+    question("b", choices=["x", "y", "z"]),
+    epsilon=1.5,
+    design={"kind": "blocks", "k": 1, "block_size": 100},
+)
 REPORT = Report(
     version=2,
     id="ab" * 32,

@@ -18,18 +18,9 @@ from deniable.collection.bearer_tokens import ANALYST, LINK, opens
 from deniable.storage.open_store import FILE, open_store
 from deniable.web.dashboard.login import is_known, let_in, new_link
 from deniable.web.serve import Service
+from small_survey import question, survey_file
 
-SURVEY = """
-format = 1
-name = "smoking"
-title = "Smoking"
-epsilon = 1.0
-
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-"""
+SURVEY = survey_file("smoking", question("smokes", "Do you smoke?", "yes-no"), epsilon=1.0)
 
 
 def run(*arguments):

@@ -10,29 +10,31 @@ from watching import flaws, shown
 from deniable.collection.simulate_respondents import Crowd
 from deniable.web.dashboard.login import new_link
 from deniable.web.serve import Service, background
+from small_survey import INDEPENDENT, question, survey_file
 
-SURVEY = """
-format = 1
-name = "smoking"
-title = { en = "Smoking", ar = "التدخين" }
-languages = ["en", "ar"]
-epsilon = 2
-design = { kind = "independent" }
-[[questions]]
-name = "smokes"
-text = { en = "Do you somke?", ar = "هل تدخن 20 سيجارة؟" }
-choices = [
-  { value = "no", text = { en = "No", ar = "لا" } },
-  { value = "yes", text = { en = "Yes", ar = "نعم" } },
-]
-[[questions]]
-name = "sleep"
-text = { en = "How do you sleep?", ar = "كيف تنام؟" }
-choices = [
-  { value = "badly", text = { en = "badly", ar = "سيئ" } },
-  { value = "well", text = { en = "well", ar = "جيد" } },
-]
-"""
+SURVEY = survey_file(
+    "smoking",
+    question(
+        "smokes",
+        {"en": "Do you somke?", "ar": "هل تدخن 20 سيجارة؟"},
+        choices=[
+            {"value": "no", "text": {"en": "No", "ar": "لا"}},
+            {"value": "yes", "text": {"en": "Yes", "ar": "نعم"}},
+        ],
+    ),
+    question(
+        "sleep",
+        {"en": "How do you sleep?", "ar": "كيف تنام؟"},
+        choices=[
+            {"value": "badly", "text": {"en": "badly", "ar": "سيئ"}},
+            {"value": "well", "text": {"en": "well", "ar": "جيد"}},
+        ],
+    ),
+    title={"en": "Smoking", "ar": "التدخين"},
+    epsilon=2,
+    languages=["en", "ar"],
+    design=INDEPENDENT,
+)
 PHONE = {"viewport": {"width": 360, "height": 740}}
 
 

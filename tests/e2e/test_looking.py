@@ -11,6 +11,7 @@ from watching import flaws, pictures, shown, stored
 from deniable.cli.app import app as command
 from deniable.collection.simulate_respondents import Crowd
 from deniable.web.dashboard.login import COOKIE, new_link
+from small_survey import INDEPENDENT, public, question, survey_file
 
 
 def people(service, n):
@@ -114,36 +115,28 @@ def test_charts_follow_the_dark_and_are_taken_along(service, visitor):
     assert flaws(page) == []
 
 
-BOTH = """
-format = 1
-name = "both"
-title = { en = "Smoking", de = "Rauchen" }
-languages = ["en", "de"]
-epsilon = 4.0
-design = { kind = "independent" }
-[[public]]
-name = "region"
-text = { en = "Where do you live?", de = "Wo wohnen Sie?" }
-choices = [
-    { value = "n", text = { en = "in the north", de = "im Norden" } },
-    { value = "s", text = { en = "in the south", de = "im S\u00fcden" } },
-]
-[[questions]]
-name = "smokes"
-text = { en = "Do you smoke?", de = "Rauchen Sie?" }
-kind = "yes-no"
-[[questions]]
-name = "mood"
-text = { en = "How do you feel?", de = "Wie geht es Ihnen?" }
-kind = "scale"
-first = 1
-last = 5
-[[questions]]
-name = "glasses"
-text = { en = "How many glasses of water a day?", de = "Wie viele Gl\u00e4ser Wasser am Tag?" }
-kind = "number"
-bins = [2.5, 6]
-"""
+BOTH = survey_file(
+    "both",
+    public(
+        "region",
+        [
+            {"value": "n", "text": {"en": "in the north", "de": "im Norden"}},
+            {"value": "s", "text": {"en": "in the south", "de": "im S\u00fcden"}},
+        ],
+        {"en": "Where do you live?", "de": "Wo wohnen Sie?"},
+    ),
+    question("smokes", {"en": "Do you smoke?", "de": "Rauchen Sie?"}, "yes-no"),
+    question("mood", {"en": "How do you feel?", "de": "Wie geht es Ihnen?"}, "scale", first=1, last=5),
+    question(
+        "glasses",
+        {"en": "How many glasses of water a day?", "de": "Wie viele Gl\u00e4ser Wasser am Tag?"},
+        "number",
+        bins=[2.5, 6],
+    ),
+    title={"en": "Smoking", "de": "Rauchen"},
+    languages=["en", "de"],
+    design=INDEPENDENT,
+)
 
 
 def answer_in_german(page):

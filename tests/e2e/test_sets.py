@@ -16,6 +16,7 @@ from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import design_id
 from deniable.estimation.estimator import estimate
 from deniable.web.dashboard.login import new_link
+from small_survey import question, survey_file
 
 MONTHS = ["January", "February", "March", "April", "May", "June"]
 MONTHS += ["July", "August", "September", "October", "November", "December"]
@@ -192,25 +193,14 @@ def test_a_repeated_set_without_a_second_level_is_refused(serving, visitor):
         assert someone.posted() == []
 
 
-OPTIMAL = """
-format = 1
-name = "sleep"
-title = "Sleep"
-epsilon = 1.0
-wanted = ["ranges(hours; < 3..5 to < 6) weight 4"]
-design = { kind = "optimal" }
-
-[[questions]]
-name = "hours"
-text = "How many hours do you sleep?"
-kind = "number"
-bins = [3, 4, 5, 6, 7, 8, 9, 10]
-
-[[questions]]
-name = "mood"
-text = "How do you feel?"
-choices = ["well", "so-so", "badly", "awful"]
-"""
+OPTIMAL = survey_file(
+    "sleep",
+    question("hours", "How many hours do you sleep?", "number", bins=[3, 4, 5, 6, 7, 8, 9, 10]),
+    question("mood", "How do you feel?", choices=["well", "so-so", "badly", "awful"]),
+    epsilon=1.0,
+    wanted=["ranges(hours; < 3..5 to < 6) weight 4"],
+    design={"kind": "optimal"},
+)
 
 
 def test_a_number_is_asked_through_a_channel_made_for_one_share_of_it(serving, visitor, tmp_path):

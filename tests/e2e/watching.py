@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from chequered import black
+from small_survey import public, question, survey_file
 from waiting import PATIENCE
 
 HERE = Path(__file__).parent
@@ -19,28 +21,15 @@ FLAGS = [
 ]
 # Chromium without windows where there is one, which is the same engine and half the work; otherwise with them.
 BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-SURVEY = """
-format = 1
-name = "smoking"
-title = "Smoking and sleep"
-epsilon = 1.5
-tables = [["smokes", "sleep"]]
-
-[[public]]
-name = "region"
-text = "Where do you live?"
-choices = ["north", "south"]
-
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-
-[[questions]]
-name = "sleep"
-text = "How do you sleep?"
-choices = ["badly", "well"]
-"""
+SURVEY = survey_file(
+    "smoking",
+    public("region", ["north", "south"], "Where do you live?"),
+    question("smokes", "Do you smoke?", "yes-no"),
+    question("sleep", "How do you sleep?", choices=["badly", "well"]),
+    title="Smoking and sleep",
+    epsilon=1.5,
+    tables=[["smokes", "sleep"]],
+)
 # Every draw is 0: the first ballot, and k-RR reports the answer after the true one. Nothing is left to chance here.
 NO_CHANCE = "Crypto.prototype.getRandomValues = (array) => array.fill(0);"
 # Set before any of the page's own scripts run.
@@ -114,14 +103,9 @@ def stored(service):
 
 
 AXE = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
-# Width, colours and what is looked for: everything once, and contrasts, which depend on both, in all four.
+# Width, colours and what is looked for: everything once, and contrasts, which depend on both, in the others.
 CONTRASTS = "{ runOnly: ['color-contrast', 'link-in-text-block'] }"
-LOOKS = (
-    (360, "light", "{}"),
-    (360, "dark", CONTRASTS),
-    (1280, "light", CONTRASTS),
-    (1280, "dark", CONTRASTS),
-)
+LOOKS = [(*look, CONTRASTS if place else "{}") for place, look in enumerate(black([360, 1280], ["light", "dark"]))]
 
 
 def flaws(page):

@@ -197,9 +197,9 @@ def test_interrupted_at_the_end_it_is_finished_without_disguising_anything(momen
     assert not target.with_name(target.name + FOLDER).exists()
 
 
-@pytest.mark.parametrize("removed", ["part-000000.sealed", "job.json"])
-def test_reports_that_were_moved_before_all_was_cleared_up_are_the_same_or_none(removed, people, tmp_path, monkeypatch):
-    target, unlink = tmp_path / "r.parquet", Path.unlink
+def interrupted_before(removed, people, target, monkeypatch):
+    """Disguise, up to where a file of that name would be cleared up."""
+    unlink = Path.unlink
 
     def unlinked(path, **options):
         if path.name == removed:
@@ -210,6 +210,12 @@ def test_reports_that_were_moved_before_all_was_cleared_up_are_the_same_or_none(
         patch.setattr(Path, "unlink", unlinked)
         with pytest.raises(KeyboardInterrupt):
             randomize_table(people, target, VIEWS)
+
+
+@pytest.mark.parametrize("removed", ["part-000000.sealed", "job.json"])
+def test_reports_that_were_moved_before_all_was_cleared_up_are_the_same_or_none(removed, people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    interrupted_before(removed, people, target, monkeypatch)
     moved = target.rename(tmp_path / "moved.parquet")
     monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
     if removed == "job.json":
@@ -224,17 +230,8 @@ def test_reports_that_were_moved_before_all_was_cleared_up_are_the_same_or_none(
 
 def test_interrupted_before_the_last_file_is_cleared_up_nothing_is_disguised_again(people, tmp_path, monkeypatch):
     target = tmp_path / "r.parquet"
-    folder, unlink = target.with_name(target.name + FOLDER), Path.unlink
-
-    def unlinked(path, **options):
-        if path.name == "job.json":
-            raise KeyboardInterrupt
-        unlink(path, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", unlinked)
-        with pytest.raises(KeyboardInterrupt):
-            randomize_table(people, target, VIEWS)
+    folder = target.with_name(target.name + FOLDER)
+    interrupted_before("job.json", people, target, monkeypatch)
     assert [left.name for left in folder.iterdir()] == ["job.json"]
     first = target.read_bytes()
     monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))

@@ -22,33 +22,16 @@ import pytest
 from deniable.collection.report_cells import decode_cell
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import Report
+from small_survey import INDEPENDENT, question, survey_file
 from waiting import PATIENCE, until
 
 # Two scales of a thousand steps: every test report has a cell of its own, so any count of 2 is a fault.
-SURVEY = """
-format = 1
-name = "faults"
-title = "Faults"
-epsilon = 4.0
-design = { kind = "independent" }
-[[questions]]
-name = "a"
-text = "?"
-kind = "scale"
-first = 0
-last = 999
-[[questions]]
-name = "b"
-text = "?"
-kind = "scale"
-first = 0
-last = 999
-"""
+SURVEY = survey_file("faults", *(question(name, kind="scale", first=0, last=999) for name in "ab"), design=INDEPENDENT)
 SENDERS = 4
 # `make faults` does at length what `make test` does a few times.
 KILLS = int(os.environ.get("DENIABLE_KILLS", "1"))  # of each kind of survey in SQLite
 DATABASE_KILLS = int(os.environ.get("DENIABLE_DATABASE_KILLS", "3"))
-REQUESTS = int(os.environ.get("DENIABLE_REQUESTS", "400"))
+REQUESTS = int(os.environ.get("DENIABLE_REQUESTS", "240"))
 LATER = (429, 503, 507)  # send the same bytes again
 
 

@@ -12,31 +12,17 @@ import httpx
 import pytest
 from stored import normal, sha256, shortened
 
+from small_survey import public, question, survey_file
+
 N = 300  # less than a block
 WHOLE = ("views", "optimal")  # whose answers are stored however long
 
-QUESTIONS = """
-[[public]]
-name = "region"
-text = "Where do you live?"
-choices = ["north", "south"]
-
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-
-[[questions]]
-name = "sleep"
-text = "How do you sleep?"
-choices = ["badly", "well", "very well"]
-
-[[questions]]
-name = "drinks"
-text = "How many drinks a week?"
-kind = "number"
-bins = [1, 8]
-"""
+QUESTIONS = (
+    public("region", ["north", "south"], "Where do you live?"),
+    question("smokes", "Do you smoke?", "yes-no"),
+    question("sleep", "How do you sleep?", choices=["badly", "well", "very well"]),
+    question("drinks", "How many drinks a week?", "number", bins=[1, 8]),
+)
 DESIGNS = {
     "independent": '{ kind = "independent" }',
     "joint": '{ kind = "joint" }',
@@ -50,15 +36,8 @@ DESIGNS = {
 
 
 def survey(design):
-    tables = "" if design == "sampled" else 'tables = [["smokes", "sleep"]]'
-    return f"""
-format = 1
-name = "stored"
-title = "Stored"
-epsilon = 4.0
-design = {DESIGNS[design]}
-{tables}
-{QUESTIONS}"""
+    tables = None if design == "sampled" else [["smokes", "sleep"]]
+    return survey_file("stored", *QUESTIONS, design=DESIGNS[design], tables=tables)
 
 
 def answer(channel, at):

@@ -39,31 +39,8 @@ row = contract.row
 
 
 @pytest.fixture
-def store(database):
-    made = PostgresStore(database)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def reopen(database):
-    opened = []
-
-    def again(store):
-        store.close()
-        opened.append(PostgresStore(database))
-        return opened[-1]
-
-    yield again
-    for one in opened:
-        one.close()
-
-
-@pytest.fixture
-def beside(store, database):
-    made = PostgresStore(database)
-    yield made
-    made.close()
+def opens(database):
+    return lambda: PostgresStore(database)
 
 
 @pytest.fixture

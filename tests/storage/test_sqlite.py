@@ -20,31 +20,8 @@ row = contract.row
 
 
 @pytest.fixture
-def store(tmp_path):
-    made = SqliteStore(tmp_path / "reports.sqlite")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def reopen(tmp_path):
-    opened = []
-
-    def again(store):
-        store.close()
-        opened.append(SqliteStore(tmp_path / "reports.sqlite"))
-        return opened[-1]
-
-    yield again
-    for one in opened:
-        one.close()
-
-
-@pytest.fixture
-def beside(store, tmp_path):
-    made = SqliteStore(tmp_path / "reports.sqlite")
-    yield made
-    made.close()
+def opens(tmp_path):
+    return lambda: SqliteStore(tmp_path / "reports.sqlite")
 
 
 def names(folder):

@@ -19,29 +19,15 @@ from deniable.device.protocol.answer_encoding import NOT_ASKED
 from deniable.web.api.results_endpoint import results
 from deniable.web.dashboard.page_data import table_of
 from deniable.web.serve import Service, background
+from small_survey import public, question, survey_file
 
-SURVEY = """
-format = 1
-name = "work"
-title = "Work"
-epsilon = 4.0
-admission = "open"
-design = { kind = "joint" }
-[[public]]
-name = "works"
-text = "Do you work?"
-choices = ["no", "yes"]
-[[questions]]
-name = "fiddles"
-text = "Do you fiddle?"
-kind = "yes-no"
-show_if = { works = "yes" }
-[[questions]]
-name = "steals"
-text = "Do you steal?"
-kind = "yes-no"
-show_if = { works = "yes" }
-"""
+SURVEY = survey_file(
+    "work",
+    public("works", ["no", "yes"], "Do you work?"),
+    question("fiddles", "Do you fiddle?", "yes-no", show_if={"works": "yes"}),
+    question("steals", "Do you steal?", "yes-no", show_if={"works": "yes"}),
+    design={"kind": "joint"},
+)
 
 
 @pytest.fixture(scope="module")

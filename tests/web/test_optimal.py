@@ -15,42 +15,19 @@ from deniable.device.verify import verify
 from deniable.errors import RefusedDesignError, SurveyError
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service, background
+from small_survey import question, survey_file
 
-SURVEY = """
-format = 1
-name = "stress"
-title = "Stress"
-epsilon = 1.0
-tables = [["sleep", "smokes"]]
-wanted = ["mean(stress) weight 2", "ranges(years; 0..4)"]
-
-[design]
-kind = "optimal"
-
-[[questions]]
-name = "stress"
-text = "How much stress do you have?"
-kind = "scale"
-first = 0
-last = 10
-
-[[questions]]
-name = "years"
-text = "For how many years?"
-kind = "scale"
-first = 0
-last = 8
-
-[[questions]]
-name = "sleep"
-text = "How do you sleep?"
-choices = ["well", "so-so", "badly"]
-
-[[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
-"""
+SURVEY = survey_file(
+    "stress",
+    question("stress", "How much stress do you have?", "scale", first=0, last=10),
+    question("years", "For how many years?", "scale", first=0, last=8),
+    question("sleep", "How do you sleep?", choices=["well", "so-so", "badly"]),
+    question("smokes", "Do you smoke?", "yes-no"),
+    epsilon=1.0,
+    tables=[["sleep", "smokes"]],
+    wanted=["mean(stress) weight 2", "ranges(years; 0..4)"],
+    design={"kind": "optimal"},
+)
 PEOPLE = 1500
 
 

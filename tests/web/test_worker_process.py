@@ -93,17 +93,21 @@ def test_whoever_asks_at_the_same_time_gets_the_same():
     asyncio.run(run())
 
 
+def clocked(monkeypatch):
+    """A clock that is set, 5000 reports, what takes two seconds to be made of them, and what is kept of it."""
+    now, counting = [100.0], Counting(5000)
+    monkeypatch.setattr(kept, "monotonic", lambda: now[0])
+
+    async def slowly():
+        now[0] += 2.0
+        return await counting.make()
+
+    return now, counting, slowly, Kept(counting.count)
+
+
 def test_it_is_made_again_when_there_are_more_reports_and_it_has_rested(monkeypatch):
     async def run():
-        now = [100.0]
-        monkeypatch.setattr(kept, "monotonic", lambda: now[0])
-        counting = Counting(5000)
-
-        async def slowly():
-            now[0] += 2.0
-            return await counting.make()
-
-        shown = Kept(counting.count)
+        now, counting, slowly, shown = clocked(monkeypatch)
         assert await shown.get("a", slowly) == 1
         counting.reports += 20 * kept.CALM
         now[0] += 17.0
@@ -118,15 +122,7 @@ def test_it_is_made_again_when_there_are_more_reports_and_it_has_rested(monkeypa
 
 def test_an_analyst_sees_what_came_a_second_ago_where_few_reports_arrive(monkeypatch):
     async def run():
-        now = [100.0]
-        monkeypatch.setattr(kept, "monotonic", lambda: now[0])
-        counting = Counting(5000)
-
-        async def slowly():
-            now[0] += 2.0
-            return await counting.make()
-
-        shown = Kept(counting.count)
+        now, counting, slowly, shown = clocked(monkeypatch)
         assert await shown.get("a", slowly) == 1
         counting.reports += 1
         now[0] += 0.5
