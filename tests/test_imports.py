@@ -58,10 +58,10 @@ def test_importing_the_package_loads_the_table_of_its_names_and_nothing_else():
     assert done.stdout.split() == ["deniable", "deniable._public", "deniable.version"]
 
 
-@pytest.mark.parametrize("name", deniable.__all__)
-def test_every_public_name_resolves_and_is_listed(name):
-    assert getattr(deniable, name).__name__ == (f"deniable.{name}" if name in GROUPS else name)
-    assert name in dir(deniable)
+def test_every_public_name_resolves_and_is_listed():
+    for name in deniable.__all__:
+        assert getattr(deniable, name).__name__ == (f"deniable.{name}" if name in GROUPS else name)
+        assert name in dir(deniable)
 
 
 def test_dir_shows_what_is_there_and_nothing_else():

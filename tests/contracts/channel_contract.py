@@ -3,10 +3,10 @@
 ::
 
     class TestMyChannel(SingleDrawContract):
-        @pytest.fixture(params=[...])
+        @pytest.fixture(scope="class", params=[...])
         def channel(self, request): ...
 
-        @pytest.fixture
+        @pytest.fixture(scope="class")
         def dense(self, channel): ...  # P by a formula of the test's own; channel.matrix() by default
 
 `ChannelContract` asks for the algebra, the privacy and the plain data; `RunnableContract` adds the sampler as a black
@@ -42,82 +42,79 @@ SUSPICIOUS = 1e-7
 class ChannelContract:
     """A column-stochastic map, its inverse, its privacy and its plain form."""
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         return channel.matrix()
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         """P in exact numbers, up to one factor for all: an array of integers or Fractions."""
         return channel.weights()
 
-    @pytest.fixture
-    def pi(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def pi(cls, channel):
         """A skewed distribution of truths."""
         share = np.random.default_rng(1).dirichlet(np.full(channel.inputs, 0.7))
         return share.reshape(channel.input_shape)
 
-    @pytest.fixture
-    def inverse(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def inverse(cls, channel):
         """Q, column by column out of `solve`."""
         return columns(channel.solve, channel.output_shape, channel.inputs)
 
     # -- the map ------------------------------------------------------------------------------------------------
 
-    def test_matrix_is_the_formula(self, channel, dense):
+    def test_it_is_the_map_of_the_formula(self, channel, dense, pi):
+        """As a matrix, row by row, applied to one table and to many."""
         assert channel.matrix().shape == (channel.outputs, channel.inputs)
         np.testing.assert_allclose(channel.matrix(), dense, rtol=1e-12, atol=1e-15)
-
-    def test_columns_sum_to_one(self, channel, dense):
         np.testing.assert_allclose(channel.matrix().sum(axis=0), 1, rtol=1e-12)
         assert (dense >= 0).all()
-
-    def test_the_likelihood_of_a_report_is_its_row(self, channel, dense):
         every = channel.every_report(channel.outputs)
         assert len(every) == channel.outputs
         np.testing.assert_allclose(channel.likelihood(every), dense, rtol=1e-12, atol=1e-15)
         assert channel.every_report(channel.outputs - 1) is None
-
-    def test_apply_is_the_matrix_product(self, channel, dense, pi):
         np.testing.assert_allclose(channel.apply(pi).ravel(), dense @ pi.ravel(), rtol=1e-10, atol=1e-14)
-
-    @pytest.mark.parametrize(("forward", "back"), [("apply", "adjoint"), ("solve", "solve_adjoint")])
-    def test_adjoints_pass_the_dot_test(self, channel, forward, back):
-        rng = np.random.default_rng(2)
-        shapes = {"apply": channel.input_shape, "solve": channel.output_shape}
-        other = {"apply": channel.output_shape, "solve": channel.input_shape}
-        x, y = rng.normal(size=shapes[forward]), rng.normal(size=other[forward])
-        ahead, behind = getattr(channel, forward)(x), getattr(channel, back)(y)
-        scale = np.linalg.norm(ahead) * np.linalg.norm(y)
-        assert abs((ahead * y).sum() - (x * behind).sum()) <= 1e-11 * scale
-
-    def test_solve_undoes_apply(self, channel, pi):
-        np.testing.assert_allclose(channel.solve(channel.apply(pi)), pi, atol=1e-9)
-
-    def test_trailing_axes_are_carried_along(self, channel):
         batch = np.random.default_rng(3).normal(size=(*channel.input_shape, 2, 3))
         reports = channel.apply(batch)
         assert reports.shape == (*channel.output_shape, 2, 3)
         np.testing.assert_allclose(reports[..., 1, 2], channel.apply(batch[..., 1, 2]), atol=1e-12)
         np.testing.assert_allclose(channel.solve(reports), batch, atol=1e-7)
         np.testing.assert_allclose(channel.adjoint(reports)[..., 0, 1], channel.adjoint(reports[..., 0, 1]), atol=1e-12)
-
-    def test_a_wrong_shape_is_refused_with_both_shapes(self, channel):
         with pytest.raises(InputError, match=r"expected an array over \(.*\) cells, got one of shape \(1,\)"):
             channel.apply(np.ones(1))
 
+    def test_solve_undoes_apply_and_adjoints_pass_the_dot_test(self, channel, pi):
+        np.testing.assert_allclose(channel.solve(channel.apply(pi)), pi, atol=1e-9)
+        truths, reports = channel.input_shape, channel.output_shape
+        for forward, shape, back, other in (
+            (channel.apply, truths, channel.adjoint, reports),
+            (channel.solve, reports, channel.solve_adjoint, truths),
+        ):
+            rng = np.random.default_rng(2)
+            x, y = rng.normal(size=shape), rng.normal(size=other)
+            ahead, behind = forward(x), back(y)
+            scale = np.linalg.norm(ahead) * np.linalg.norm(y)
+            assert abs((ahead * y).sum() - (x * behind).sum()) <= 1e-11 * scale
+
     # -- second moments -----------------------------------------------------------------------------------------
 
-    def test_solve_squared_squares_the_inverse(self, channel, inverse, pi):
+    def test_second_moments_are_those_of_the_inverse(self, channel, inverse, pi, dense):
         lam = channel.apply(pi)
         expected = inverse**2 @ lam.ravel()
         np.testing.assert_allclose(channel.solve_squared(lam).ravel(), expected, rtol=1e-8)
-
-    def test_spread_is_diagonal_and_row_sums(self, channel, dense, inverse):
         moments = inverse**2 @ dense
         diagonal, sums = channel.spread()
         np.testing.assert_allclose(np.ravel(diagonal), np.diagonal(moments), rtol=1e-8)
         np.testing.assert_allclose(np.ravel(sums), moments.sum(axis=1), rtol=1e-8)
+        if (affine := channel.affine()) is not None:
+            scale, offset = affine
+            lam = channel.apply(pi)
+            np.testing.assert_allclose((lam.ravel() - offset) / scale, channel.solve(lam).ravel(), atol=1e-9)
 
     def test_variance_is_what_repeated_surveys_show(self, channel, pi):
         n, surveys = 1000, 1500
@@ -127,12 +124,6 @@ class ChannelContract:
         squares = (channel.solve(shares) - pi[..., None]) ** 2
         standard_error = squares.std(axis=-1) / math.sqrt(surveys)
         assert (np.abs(squares.mean(axis=-1) - channel.variance(pi, n)) <= SIGMAS * standard_error + 1e-15).all()
-
-    def test_affine_is_solve_cell_by_cell(self, channel, pi):
-        if (affine := channel.affine()) is not None:
-            scale, offset = affine
-            lam = channel.apply(pi)
-            np.testing.assert_allclose((lam.ravel() - offset) / scale, channel.solve(lam).ravel(), atol=1e-9)
 
     def test_collapse_is_the_sum_over_the_dropped_reports(self, channel, dense):
         shape = factors(channel.inputs)
@@ -163,14 +154,12 @@ class ChannelContract:
 
     # -- plain data ---------------------------------------------------------------------------------------------
 
-    def test_plain_data_gives_the_same_channel_back(self, channel):
+    def test_plain_data_gives_the_same_channel_back_and_what_is_unknown_is_refused(self, channel):
         again = channel_from_dict(json.loads(json.dumps(channel.to_dict())))
         assert again == channel
         assert hash(again) == hash(channel)
         assert again.ratio == channel.ratio
         np.testing.assert_array_equal(again.matrix(), channel.matrix())
-
-    def test_an_unknown_field_or_kind_is_refused(self, channel):
         with pytest.raises(DesignError, match="surprise"):
             channel_from_dict({**channel.to_dict(), "surprise": 1})
         with pytest.raises(DesignError, match="unknown kind of channel 'oracle'"):
@@ -212,34 +201,28 @@ class RunnableContract(ChannelContract):
         one, two = (channel.randomize(codes, source=Seeded(6)) for _ in range(2))
         np.testing.assert_array_equal(one, two)
 
-    def test_a_code_outside_the_range_is_refused_with_the_range(self, channel):
+    def test_only_codes_of_truths_are_randomized(self, channel):
         for wrong in (-1, max(channel.input_shape), 10**6):
             codes = truths(channel, np.zeros(7, dtype=int))
             codes[3] = wrong
             with pytest.raises(InputError, match=r"1 codes lie outside 0 \.\. \d+, the truths of "):
                 channel.randomize(codes)
-
-    def test_only_whole_numbers_are_codes(self, channel):
         for codes in ([0.0, 1.0], ["0", "1"], [None, 0]):
             with pytest.raises(InputError, match="codes must be whole numbers"):
                 channel.randomize(truths(channel, np.array(codes), given=True))
-
-    def test_nobody_is_disguised_as_nobody(self, channel):
         assert channel.randomize(truths(channel, np.zeros(0, dtype=int))).shape[0] == 0
 
 
 class SingleDrawContract(RunnableContract):
     """The sampler draw by draw: integers, no float, no bias."""
 
-    def test_weights_fill_all_draws(self, channel):
+    def test_every_draw_belongs_to_one_report_as_often_as_its_weight_says(self, channel):
         run = channel.executed()
         weights = run.weights()
         assert weights.dtype == np.int64
         assert (weights > 0).all()
         assert (weights.sum(axis=0) == 1 << run.bits).all()
         np.testing.assert_array_equal(run.matrix(), weights / (1 << run.bits))
-
-    def test_intervals_are_a_partition_of_the_draws_with_the_weights_as_lengths(self, channel):
         run = channel.executed()
         weights = run.weights()
         for truth in some(run.inputs):
@@ -250,8 +233,6 @@ class SingleDrawContract(RunnableContract):
             assert (first < end).all()
             lengths = np.bincount(report, weights=(end - first).astype(float), minlength=run.outputs)
             assert (lengths == weights[:, truth]).all()
-
-    def test_every_draw_or_both_ends_of_every_interval_select_the_right_report(self, channel):
         run = channel.executed()
         weights = run.weights()
         for truth in some(run.inputs):
@@ -280,7 +261,7 @@ class SingleDrawContract(RunnableContract):
         draws = Seeded(8).stream().words(len(codes), run.bits)
         np.testing.assert_array_equal(channel.randomize(codes, source=Seeded(8)), run.outcome(codes, draws))
 
-    def test_the_type_of_the_codes_does_not_matter(self, channel):
+    def test_neither_type_nor_shape_of_codes_matters(self, channel):
         for dtype in ("u1", "i1", "<u2", ">i4", "i8", "u8", "?"):
             most = 2 if dtype == "?" else min(channel.inputs, np.iinfo(dtype).max + 1)
             codes = np.arange(500) % most
@@ -289,8 +270,6 @@ class SingleDrawContract(RunnableContract):
         for strange in (-1, 1 << 24):  # which in the other order of bytes is 1
             with pytest.raises(InputError, match=r"^1 codes lie outside"):
                 channel.randomize(np.array([0, strange], dtype=">i4"))
-
-    def test_shape_is_kept_and_reports_are_small(self, channel):
         codes = np.zeros((3, 4, 2), dtype=int)
         reports = channel.randomize(codes)
         assert reports.shape == codes.shape

@@ -27,19 +27,22 @@ def mixtures(channel):
 
 
 class TestBlockwise(ChannelContract):
-    @pytest.fixture(params=[ONE, SEVERAL, WITH_ZERO], ids=["one block", "three blocks", "a zero"])
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=[ONE, SEVERAL, WITH_ZERO], ids=["one block", "three blocks", "a zero"])
+    @classmethod
+    def channel(cls, request):
         return Blockwise(*request.param, bits=16)
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         keep, fakes = channel.integers
         return np.concatenate(
             [row[:, None] + k * np.eye(len(row), dtype=np.int64) for k, row in zip(keep, fakes, strict=True)]
         )
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         """Each block's own mixture, in proportion to its respondents."""
         share = channel.respondents / channel.respondents.sum()
         return np.concatenate([w * part.matrix() for w, part in zip(share, mixtures(channel), strict=True)])

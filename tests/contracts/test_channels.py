@@ -40,20 +40,27 @@ SKEWED = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 10), Fract
 class StatedFractions:
     """The exact numbers of a device performed by hand are the ones it writes down."""
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         written = channel.to_dict()["columns"]
         return np.array([[Fraction(share) for share in column] for column in written], dtype=object).T
 
 
 class TestKRR(SingleDrawContract):
-    @pytest.fixture(params=[*zip(EVEN_AND_ODD, cycle((0.1, 1, 4)), strict=False), (2, 4), (3, 0.1), (256, 4)], ids=str)
-    def channel(self, request):
+    @pytest.fixture(
+        scope="class",
+        params=[*zip(EVEN_AND_ODD, cycle((0.1, 1, 4)), strict=False), (2, 4), (3, 0.1), (256, 4)],
+        ids=str,
+    )
+    @classmethod
+    def channel(cls, request):
         k, epsilon = request.param
         return KRR(k, epsilon)
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         a, b, k = channel.keep, channel.other, channel.inputs
         return ((a - b) * np.eye(k) + b) / 2**channel.bits
 
@@ -65,21 +72,27 @@ class TestKRROfGivenIntegers(SingleDrawContract):
     """Sixteen bits stretched to their ends: hardly any truth, hardly any lie, more lies than truth, many categories."""
 
     @pytest.fixture(
+        scope="class",
         params=[(2, 1), (2, 32767), (2, 40000), (3, 1), (127, 513), (128, 500), (129, 1), (256, 255), (1000, 60)],
         ids=str,
     )
-    def channel(self, request):
+    @classmethod
+    def channel(cls, request):
         k, other = request.param
         return KRR(k, other=other, bits=16)
 
 
 class TestHadamardResponse(SingleDrawContract):
-    @pytest.fixture(params=[(2, 1), (3, 0.1), (4, 4), (7, 1), (8, 1), (100, 2), (255, 1), (300, 1)], ids=str)
-    def channel(self, request):
+    @pytest.fixture(
+        scope="class", params=[(2, 1), (3, 0.1), (4, 4), (7, 1), (8, 1), (100, 2), (255, 1), (300, 1)], ids=str
+    )
+    @classmethod
+    def channel(cls, request):
         return HadamardResponse(*request.param)
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         from scipy.linalg import hadamard
 
         signs = hadamard(channel.outputs)[:, 1 : channel.inputs + 1]
@@ -88,6 +101,7 @@ class TestHadamardResponse(SingleDrawContract):
 
 class TestMixture(SingleDrawContract):
     @pytest.fixture(
+        scope="class",
         params=[
             (1, [1, 65534], 16),
             (40000, [25000, 500, 30, 6], 16),
@@ -98,43 +112,51 @@ class TestMixture(SingleDrawContract):
         ],
         ids=["hardly kept", "skewed", "hardly faked", "many", "halves", "rare"],
     )
-    def channel(self, request):
+    @classmethod
+    def channel(cls, request):
         keep, fakes, bits = request.param
         fakes = [*fakes[:-1], (1 << bits) - keep - sum(fakes[:-1])]
         return Mixture.from_weights(keep, fakes, bits)
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         data = channel.to_dict()
         return (data["keep"] * np.eye(channel.inputs) + np.array(data["fakes"])[:, None]) / 2**channel.bits
 
 
 class TestStatedMixture(SingleDrawContract):
     @pytest.fixture(
+        scope="class",
         params=[(0.5, [0.25, 0.75]), (Fraction(1, 3), SKEWED), (0.05, [0.1] * 10), (0.9, [Fraction(1, 12)] * 12)],
         ids=["two", "skewed", "hardly kept", "even"],
     )
-    def stated(self, request):
+    @classmethod
+    def stated(cls, request):
         return request.param
 
-    @pytest.fixture
-    def channel(self, stated):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def channel(cls, stated):
         return Mixture(*stated)
 
-    @pytest.fixture
-    def exact(self, stated):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, stated):
         keep, fakes = stated
         keep, fakes = Fraction(str(keep)), [Fraction(str(fake)) for fake in fakes]
         return [[(1 - keep) * fake + keep * (u == v) for v in range(len(fakes))] for u, fake in enumerate(fakes)]
 
-    @pytest.fixture
-    def dense(self, exact):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, exact):
         return np.array(exact, dtype=float)
 
 
 class TestDense(SingleDrawContract):
-    @pytest.fixture(params=[(2, 2, 16), (5, 3, 16), (4, 4, 32), (300, 3, 32), (60, 60, 16)], ids=str)
-    def weights(self, request):
+    @pytest.fixture(scope="class", params=[(2, 2, 16), (5, 3, 16), (4, 4, 32), (300, 3, 32), (60, 60, 16)], ids=str)
+    @classmethod
+    def weights(cls, request):
         outputs, inputs, bits = request.param
         rng = np.random.default_rng(outputs)
         each = (1 << bits) // (2 * outputs)
@@ -142,12 +164,14 @@ class TestDense(SingleDrawContract):
         w[np.arange(inputs), np.arange(inputs)] += (1 << bits) - w.sum(axis=0)
         return w, bits
 
-    @pytest.fixture
-    def channel(self, weights):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def channel(cls, weights):
         return Dense.from_weights(*weights)
 
-    @pytest.fixture
-    def dense(self, weights):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, weights):
         w, bits = weights
         return w / 2**bits
 
@@ -155,8 +179,9 @@ class TestDense(SingleDrawContract):
 class TestPatterns(SingleDrawContract):
     """With a remainder and without one, of which the last draw of every truth belongs to a pattern."""
 
-    @pytest.fixture(params=["remainder", "no remainder", "32 bits", "many truths"])
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=["remainder", "no remainder", "32 bits", "many truths"])
+    @classmethod
+    def channel(cls, request):
         if request.param == "remainder":
             sets = [[0, 1], [3, 4], [2], [1], [3]]
             return Patterns(5, sets, [8000, 8000, 5000, 99, 77], [21000, 21000, 13000, 260, 200], 16)
@@ -168,8 +193,9 @@ class TestPatterns(SingleDrawContract):
         low, high = [(700 + v) << 15 for v in range(70)], [(1900 + 2 * v) << 15 for v in range(70)]
         return Patterns(70, near, low, high, 32)
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         rows = [
             [high if mask >> v & 1 else low for v in range(channel.inputs)]
             for mask, low, high in zip(channel.large, channel.low, channel.high, strict=True)
@@ -179,8 +205,9 @@ class TestPatterns(SingleDrawContract):
 
 
 class TestOptimal(SingleDrawContract):
-    @pytest.fixture(params=[4, 9], ids=["16 bits", "32 bits"])
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=[4, 9], ids=["16 bits", "32 bits"])
+    @classmethod
+    def channel(cls, request):
         return optimal_channel(
             np.tril(np.ones((request.param, request.param)))[:-1], 1.0 if request.param == 4 else 0.5
         )
@@ -188,6 +215,7 @@ class TestOptimal(SingleDrawContract):
 
 class TestStatedDense(StatedFractions, SingleDrawContract):
     @pytest.fixture(
+        scope="class",
         params=[
             [[0.8, 0.3], [0.2, 0.7]],
             [[0.7, 0.1, 0.1], [0.2, 0.6, 0.3], [0.1, 0.3, 0.6]],
@@ -196,22 +224,26 @@ class TestStatedDense(StatedFractions, SingleDrawContract):
         ],
         ids=["two", "three", "more reports", "fractions"],
     )
-    def dense(self, request):
+    @classmethod
+    def dense(cls, request):
         return np.array(request.param, dtype=float)
 
-    @pytest.fixture
-    def channel(self, dense):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def channel(cls, dense):
         return Dense(dense)
 
 
 class TestBinnedLaplace(SingleDrawContract):
-    @pytest.fixture(params=[(2, 1), (3, 0.5), (6, 1), (6, 5), (10, 3)], ids=str)
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=[(2, 1), (3, 0.5), (6, 1), (6, 5), (10, 3)], ids=str)
+    @classmethod
+    def channel(cls, request):
         return BinnedLaplace(*request.param)
 
 
 class TestDevices(StatedFractions, SingleDrawContract):
     @pytest.fixture(
+        scope="class",
         params=[
             Warner(0.8),
             Warner(0.2),
@@ -225,43 +257,51 @@ class TestDevices(StatedFractions, SingleDrawContract):
         ],
         ids=lambda device: device.name,
     )
-    def channel(self, request):
+    @classmethod
+    def channel(cls, request):
         return request.param
 
 
 class TestDevicesWithAZero(StatedFractions, UnrunnableContract):
     @pytest.fixture(
+        scope="class",
         params=[Triangular(0.25), Mangat(0.7), UnrelatedQuestion(0.7, 1), Kuk(1, 0.4, repetitions=3), Warner(1)],
         ids=lambda device: device.name,
     )
-    def channel(self, request):
+    @classmethod
+    def channel(cls, request):
         return request.param
 
 
 class TestWeightsWithAZero(UnrunnableContract):
-    @pytest.fixture(params=["dense", "mixture"])
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=["dense", "mixture"])
+    @classmethod
+    def channel(cls, request):
         if request.param == "dense":
             return Dense.from_weights([[2**15, 1], [2**15 - 1, 2**16 - 1], [1, 0]], 16)
         return Mixture.from_weights(2**15, [2**15 - 1, 0, 1], 16)
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         return np.round(channel.matrix() * 2**16).astype(int)
 
 
 class TestTwoLevelKRR(RunnableContract):
-    @pytest.fixture(params=[(2, 1.0, 2.0), (3, 0.5, 0.5), (12, 4.0, 2.0), (6, 1.0, 9.0)], ids=str)
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=[(2, 1.0, 2.0), (3, 0.5, 0.5), (12, 4.0, 2.0), (6, 1.0, 9.0)], ids=str)
+    @classmethod
+    def channel(cls, request):
         k, first, again = request.param
         return TwoLevelKRR(KRR(k, first), KRR(k, again))
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         return channel.again.matrix() @ channel.first.matrix()
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         """The kept answer's: of all reports that are ever made of it, it is what is told."""
         return channel.first.weights()
 
@@ -286,6 +326,7 @@ class TestTwoLevelKRR(RunnableContract):
 
 class TestBlockDesign(RunnableContract):
     @pytest.fixture(
+        scope="class",
         params=[
             (4, 1, 2),
             (9, 0.1, 3),
@@ -299,12 +340,14 @@ class TestBlockDesign(RunnableContract):
         ],
         ids=str,
     )
-    def channel(self, request):
+    @classmethod
+    def channel(cls, request):
         k, epsilon, order = request.param
         return BlockDesign(k, epsilon, order=order)
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         """Two steps: a draw, then one of the hyperplanes that are left, out of even numbers."""
         rest = (1 << channel.draw_bits) - channel.own
         on, off = channel.own * (channel.q - 1), rest
@@ -313,13 +356,15 @@ class TestBlockDesign(RunnableContract):
 
 
 class TestBitmask(RunnableContract):
-    @pytest.fixture(params=[(2, 0.5), (3, 1), (5, 0.3)], ids=str)
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=[(2, 0.5), (3, 1), (5, 0.3)], ids=str)
+    @classmethod
+    def channel(cls, request):
         k, epsilon = request.param
         return Bitmask(k, KRR(2, epsilon))
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         kept, turned, k = channel.bit.keep, channel.bit.other, channel.inputs
         wrong = [[(report ^ 1 << truth).bit_count() for truth in range(k)] for report in range(1 << k)]
         return np.array([[turned**bits * kept ** (k - bits) for bits in row] for row in wrong], dtype=object)
@@ -329,6 +374,7 @@ class TestKronecker(RunnableContract):
     """Factors of every kind, square and not, small and too large to be taken together with a neighbour."""
 
     @pytest.fixture(
+        scope="class",
         params=[
             [KRR(2, 1.0)],
             [KRR(2, 1.0), KRR(3, 0.5), KRR(4, 2.0)],
@@ -339,11 +385,13 @@ class TestKronecker(RunnableContract):
         ],
         ids=lambda factors: " x ".join(f"{factor.outputs}|{factor.inputs}" for factor in factors),
     )
-    def channel(self, request):
+    @classmethod
+    def channel(cls, request):
         return Kronecker(request.param)
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         whole = np.ones((1, 1))
         for factor in channel.channels:
             whole = np.kron(whole, factor.matrix())
@@ -362,10 +410,12 @@ class TestKronecker(RunnableContract):
 
 
 class TestKroneckerWithAZero(ChannelContract):
-    @pytest.fixture
-    def channel(self):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def channel(cls):
         return Kronecker([KRR(3, 1.0), Mangat(0.7)])
 
-    @pytest.fixture
-    def exact(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def exact(cls, channel):
         return channel.matrix()

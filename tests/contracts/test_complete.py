@@ -7,6 +7,7 @@ import inspect
 import json
 import pkgutil
 import subprocess
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -49,11 +50,15 @@ def import_all(*packages):
             import_module(each.name)
 
 
+@cache
 def named_in(folder):
     """Every name that the files of a folder of tests use."""
-    for path in folder.glob("*.py"):
-        if path.name not in ("test_complete.py", "test_frozen.py"):
-            yield from (node.id for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Name))
+    trees = [
+        ast.parse(path.read_text("utf-8"))
+        for path in folder.glob("*.py")
+        if path.name not in ("test_complete.py", "test_frozen.py")
+    ]
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def test_every_channel_is_read_by_its_kind():

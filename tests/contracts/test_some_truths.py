@@ -25,12 +25,14 @@ WHOLE = {
 
 
 class TestSomeTruths(ChannelContract):
-    @pytest.fixture(params=WHOLE)
-    def channel(self, request):
+    @pytest.fixture(scope="class", params=WHOLE)
+    @classmethod
+    def channel(cls, request):
         return SomeTruths(*WHOLE[request.param])
 
-    @pytest.fixture
-    def dense(self, channel):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def dense(cls, channel):
         return channel.whole.matrix()[:, list(channel.truths)]
 
     def test_ratio_is_the_largest_of_the_exact_rows(self, channel):

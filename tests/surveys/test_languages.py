@@ -33,19 +33,22 @@ def test_these_are_the_languages():
     assert tuple(sorted(["en", "de", *codes()])) == LANGUAGES
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_a_sentence_is_there_in_every_language_with_the_same_places(name):
-    english = EVERY[name]["en"]
-    assert set(EVERY[name]) == set(LANGUAGES)
-    for language, text in EVERY[name].items():
-        assert places(text) == places(english), language
-        assert text == text.strip() != "", language
+SENTENCES = [(name, language, text) for name, texts in EVERY.items() for language, text in texts.items()]
+
+
+def test_a_sentence_is_there_in_every_language_with_the_same_places():
+    assert {name: set(texts) for name, texts in EVERY.items()} == {name: set(LANGUAGES) for name in EVERY}
+    for name, language, text in SENTENCES:
+        where = name, language
+        english = EVERY[name]["en"]
+        assert places(text) == places(english), where
+        assert text == text.strip() != "", where
         # A sentence ends as one, and a heading as a heading; the percent signs of numbers are all there.
-        assert (text[-1] in ENDS) == (english[-1] in ENDS), language
-        assert len(re.findall(r"%?\{\w+\}%?", text)) == text.count("{"), language
-        assert text.count("%") == english.count("%"), language
-        assert fault(text, 2000) is None, language
-        assert re.search(WRITING.get(language, "[A-Za-z]"), re.sub(r"\{\w+\}", "", text)), language
+        assert (text[-1] in ENDS) == (english[-1] in ENDS), where
+        assert len(re.findall(r"%?\{\w+\}%?", text)) == text.count("{"), where
+        assert text.count("%") == english.count("%"), where
+        assert fault(text, 2000) is None, where
+        assert re.search(WRITING.get(language, "[A-Za-z]"), re.sub(r"\{\w+\}", "", text)), where
         if len(english.split()) > 3 and language != "en":
             assert text != english, language
 
