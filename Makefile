@@ -138,7 +138,7 @@ calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; wri
 	@$(BIN)/python -m benchmarks.calibration.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
 
-matrix: .venv/.test ## every case of what `make test` tries by halves, and surveys that no test has seen (MATRIX="--seed 7")
+matrix: .venv/.test ## every case of what `make test` tries a part of, and surveys that no test has seen (MATRIX="--seed 7")
 	@DENIABLE_WHOLE=yes $(BIN)/python -m pytest $(PYTEST_ARGS) $$(grep -rl --include="*.py" "^from chequered" tests)
 	@PYTHONPATH=tests $(BIN)/python tests/contracts/held_back.py $(MATRIX)
 
@@ -177,8 +177,10 @@ $(PAGE): $(PAGE_PARTS) | .venv/.uv
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DEMO_EXTRAS)]'
 	@touch $@
 
+# The last line compiles the tests: each worker of the first run would compile all of them.
 .venv/.test: .venv/.uv .ci/java .ci/statistics .ci/browser tests/e2e/package-lock.json pyproject.toml $(LOCK) requirements-data.lock \
 		requirements-pandas3.lock
+	@mkdir -p build
 	@./.ci/java
 	@./.ci/statistics
 	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
@@ -189,6 +191,7 @@ $(PAGE): $(PAGE_PARTS) | .venv/.uv
 		--target .venv/pandas3
 	@./.ci/browser
 	@$(BIN)/python tests/typing/libraries.py
+	@$(BIN)/python -m pytest --collect-only --quiet > build/collected.log || true
 	@touch $@
 
 .venv/.docs: .venv/.uv pyproject.toml $(LOCK)

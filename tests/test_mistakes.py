@@ -75,11 +75,11 @@ MISTAKES = {
     # survey files
     "a kind of question": (
         lambda: survey('"yes-no"', '"yesno"'),
-        "choose from 'choice', 'number'.*line 11 of exams",
+        "choose from 'choice', 'number'.*line 12 of exams",
     ),
     "a name with a space": (
         lambda: survey('"cheated"', '"has cheated"'),
-        "letters, digits and .*line 9 of exams",
+        "letters, digits and .*line 10 of exams",
     ),
     "a key that there is not": (lambda: survey("first = 1", "frist = 1"), "no key 'frist' here.*'first'"),
     "a language": (lambda: survey('["en", "de"]', '["en", "german!"]'), "a code such as 'en'"),

@@ -222,7 +222,7 @@ def test_no_address_tells_any_role_more_than_the_state_that_is_shown(watch, name
         watched.client.post("/v1/reports", content=b"{}")  # turned away
         if number % 3 == 0:
             watched.store.seal()  # time is up
-        if number % 7 == 0:
+        if number % 12 == 0:
             assert differences(first, watched.look()) == set()
     assert watched.shown == state
     # The end shows everything, at once, and no fewer than any step.

@@ -202,7 +202,7 @@ def test_many_reports_have_the_designs_own_law(channel):
     keys = f'design = {{ kind = "joint", channel = "{channel}" }}'
     survey = parse_survey(ASK.replace("[100, 200]", "[50, 100, 150, 200, 250]").format(name="six", keys=keys, rest=""))
     operator = Operator(survey, words=lie, headers={"retry_after": 1e9, "content_type": "text/css"})
-    n = int(os.environ.get("DENIABLE_REPORTS", "2000"))  # `make faults` asks ten times as many
+    n = int(os.environ.get("DENIABLE_REPORTS", "1000"))  # `make faults` asks twenty times as many
     crowd(operator, n, {"income": 137})
     law = channel_from_dict(json.loads(operator.body)["plan"]["questions"][0]["channel"])
     counts = Counter(report.answers[0] for report in operator.received)

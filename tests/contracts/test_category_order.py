@@ -88,10 +88,9 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("where", GIVEN)
-@pytest.mark.parametrize(("kind", "order"), list(product(PAIRS, ORDERS)))
-def test_prevalence_is_that_of_yes_whichever_is_named_first(device, where, kind, order):
+@pytest.mark.parametrize(("named_how", "device"), black(product(PAIRS, ORDERS, GIVEN), DEVICES, of=3))
+def test_prevalence_is_that_of_yes_whichever_is_named_first(named_how, device):
+    kind, order, where = named_how
     own, more = GIVEN[where](names(kind, order))
     found = dn.prevalence(named(kind, SAID[device]), DEVICES[device](**own), **more).table
     plain = dn.prevalence(SAID[device].astype(int), DEVICES[device]()).table
@@ -136,10 +135,9 @@ def test_names_of_another_kind_are_refused(device):
             dn.Independent({"drug": other}, channels={"drug": DEVICES[device](categories=("no", "yes"))})
 
 
-@pytest.mark.parametrize("device", ["Triangular", "Warner"])
-@pytest.mark.parametrize("where", GIVEN)
-@pytest.mark.parametrize(("kind", "order"), list(product(PAIRS, ORDERS)))
-def test_slopes_are_of_the_category_that_is_named_last(device, where, kind, order):
+@pytest.mark.parametrize(("named_how", "device"), black(product(PAIRS, ORDERS, GIVEN), ["Triangular", "Warner"]))
+def test_slopes_are_of_the_category_that_is_named_last(named_how, device):
+    kind, order, where = named_how
     own, more = GIVEN[where](names(kind, order))
     frame = pd.DataFrame({"y": named(kind, SAID[device]), "age": AGE})
     found = dn.logit("y ~ age", frame, DEVICES[device](**own), **more)
@@ -262,7 +260,7 @@ def told(sources):
 
 @pytest.mark.parametrize(
     ("pair", "kind"),
-    black(product(DESIGNS, DESIGNS), ["texts", "truths"]),
+    black(product(DESIGNS, DESIGNS), ["texts", "truths"], of=3),
     ids=lambda each: each if isinstance(each, str) else " beside ".join(each),
 )
 def test_reports_of_two_orders_are_pooled_by_name_or_refused(pair, kind):

@@ -90,22 +90,29 @@ CASES = ("one report", "equal reports", "empty cells")
 
 
 def tried():
-    """Every case of the designs that differ in kind; of their options each with a case in turn: `chequered`."""
+    """Every case of the designs that differ in kind; of their options each with a case in turn: `chequered`.
+
+    Each with every other function; a design that is there with several cases meets all of them.
+    Every design tells a share.
+    """
     kinds = every_design(DOMAIN, N)
     for row, name in enumerate(DESIGNS):
         for column, case in enumerate(CASES):
             if name in kinds or is_tried(row, column, len(CASES)):
-                yield name, case
+                tried = [what for place, what in enumerate(FUNCTIONS) if place == 0 or is_tried(row + column, place)]
+                yield name, case, tried
 
 
-@pytest.mark.parametrize(("name", "case"), list(tried()))
-def test_the_point_lies_in_the_interval_and_both_in_the_range(name, case):
+@pytest.mark.parametrize(
+    ("name", "case", "functions"), list(tried()), ids=lambda each: each if type(each) is str else ""
+)
+def test_the_point_lies_in_the_interval_and_both_in_the_range(name, case, functions):
     try:
         reports = collected(name, case)
     except DeniableError:
         return
     seen = 0
-    for what, function in FUNCTIONS.items():
+    for what, function in ((what, FUNCTIONS[what]) for what in functions):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from chequered import times
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.registry import channel_from_dict
@@ -340,7 +341,7 @@ def test_the_tally_is_the_sum_of_members_and_weights_count_as_repetitions(channe
 
 
 def test_draws_on_counts_have_the_mean_and_covariance_of_reports(channel, pi):
-    n, surveys = 500, 4000 if channel.inputs <= 30 else 500
+    n, surveys = 500, times(4000, 1500) if channel.inputs <= 30 else 500
     drawn = channel.draw(pi, n, np.random.default_rng(11), surveys)
     assert drawn.shape == (channel.outputs, surveys)
     assert (drawn[-1] == n).all()

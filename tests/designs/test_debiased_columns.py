@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from chequered import black
 from deniable.core.labels import UNKNOWN, Labels
 from deniable.core.provenance import PEOPLE
 from deniable.designs.reports.debiased_columns import scores
@@ -28,6 +29,7 @@ from exams import answered as exam_answers
 
 DOMAIN = dn.Domain({"a": ["n", "y"], "b": ["x", "y", NOT_ASKED], "c": ["n", "y"]})
 ASKED = Labels(show_if={"b": {"region": ("north",)}})  # b is put to people of the north
+LABELS = {"of everybody": UNKNOWN, "among those asked": ASKED}
 N = 900
 MADE = every_design(DOMAIN, N, block_size=300)
 
@@ -69,14 +71,13 @@ BLOCKS = [name for name in MADE if name.startswith("blocks")]
 
 
 @pytest.mark.filterwarnings("ignore::deniable.errors.SmallCellWarning")  # a row is a report that can come
-@pytest.mark.parametrize("labels", [UNKNOWN, ASKED], ids=["of everybody", "among those asked"])
-@pytest.mark.parametrize("name", [*LISTED, *BLOCKS])
-def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name, labels):
+@pytest.mark.parametrize(("name", "whom"), black([*LISTED, *BLOCKS], LABELS))
+def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name, whom):
     """Exactly: every report that can come, weighted by its probability, for every truth about what is wanted.
 
     Of whoever was asked, "does not apply" is no truth about what is wanted; of blocks, with the last block's fakes.
     """
-    design = MADE[name]
+    design, labels = MADE[name], LABELS[whom]
     for names in tables_of(design):
         rows, chance = [], []
         for ballot, indices in enumerate(design.ballots):
@@ -153,10 +154,10 @@ def _chance(design, part, fixed, others):
     return total
 
 
-@pytest.mark.parametrize("labels", [UNKNOWN, ASKED], ids=["of everybody", "among those asked"])
-@pytest.mark.parametrize("name", MADE)
-def test_means_are_those_of_inversion_where_a_table_is_asked_in_one_way(name, labels):
+@pytest.mark.parametrize(("name", "whom"), black(MADE, LABELS))
+def test_means_are_those_of_inversion_where_a_table_is_asked_in_one_way(name, whom):
     """And elsewhere within five of their own errors of the efficient estimate; the seed is fixed."""
+    labels = LABELS[whom]
     reports = reports_to(name, labels=labels)
     north = reports.public["region"].to_numpy() == "north"
     for names in tables_of(reports.design):

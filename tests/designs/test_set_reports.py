@@ -109,7 +109,7 @@ def test_simulation_on_counts_is_simulation_of_people():
     assert (np.abs(mean - TRUTH.values) <= SIGMAS * np.sqrt(predicted / 60)).all()
 
 
-@pytest.mark.parametrize(("name", "population"), black(["unary", "subset", "hashing"], ["super", "fixed"]))
+@pytest.mark.parametrize(("name", "population"), black(["unary", "subset", "hashing"], ["super", "fixed"], of=3))
 def test_the_covariance_is_that_of_repeated_disguises(name, population):
     """The same people disguised 400 times (fixed), or other people each time (super; on counts, as the test above)."""
     design, n = dn.Joint(DOMAIN.project(["a", "c"]), 1.5, channel=name), 600

@@ -15,6 +15,7 @@ import pytest
 from pyarrow import csv
 
 import deniable as dn
+from chequered import black
 from deniable.core.randomness import Seeded
 from deniable.device.privacy_statement import rounded_up
 from deniable.engines import disguise_record as record
@@ -276,9 +277,10 @@ def test_what_would_be_written_over_bars_the_run(name, people, tmp_path):
 
 
 PROGRAM = """
-import sys
-sys.path.insert(0, sys.argv[1])
 import importlib.util
+import sys
+from pathlib import Path
+sys.path[:0] = [sys.argv[1], str(Path(sys.argv[2]).parents[1])]
 spec = importlib.util.spec_from_file_location("here", sys.argv[2])
 here = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(here)
@@ -361,8 +363,7 @@ def test_on_lesser_file_systems_nothing_is_written_over_either(lacks, people, tm
 PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 
 
-@pytest.mark.parametrize("targets", [("r", "r"), ("r", "s")], ids=["one target", "two targets"])
-@pytest.mark.parametrize("kind", ["blocks", "graph"])
+@pytest.mark.parametrize(("targets", "kind"), black([("r", "r"), ("r", "s")], ["blocks", "graph"]))
 def test_of_two_that_run_at_once_one_is_refused(kind, targets, people, friends, tmp_path):
     ending = "npz" if kind == "graph" else "parquet"
     goals = [tmp_path / f"{name}.{ending}" for name in targets]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from chequered import times
 from deniable.core.table import tally
 from deniable.errors import InputError, MissingExtraError, TooFewReportsError, UnknownAttributeError
 from deniable.estimation.joint_tables.synthetic_records import deal
@@ -91,7 +92,8 @@ def test_beyond_the_cells_it_needs_the_graphical_model(monkeypatch):
 
 
 @pytest.mark.slow
-def test_records_of_the_graphical_model():
+def test_records_of_the_graphical_model(monkeypatch):
+    monkeypatch.setattr("deniable.estimation.joint_tables.graphical_model._STEPS", times(1000, 200))
     reports = dn.Views(DOMAIN, k=2, epsilon=4.0).simulate(PI, 60_000, source=dn.Seeded(2))
     _, codes = records(reports, 5000, most_cells=10)
     for name in DOMAIN:

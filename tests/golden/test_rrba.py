@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from chequered import times
 from deniable import datasets
 from deniable.errors import InputError
 from deniable.extensions.blocks.paper_estimators import last_two
@@ -74,12 +75,13 @@ def test_the_last_two_blocks_against_all_of_them(survey):
     # Found: 18 to 24 times the squared error, p = .5, n = 8000, B = 250, against the table of the 8000 themselves. In
     # closed form, with S = 1 - sum pi^2: all blocks S (1/p^2 - 1) / n; the last two S (1/p^2 - 1/16) / 500: ratio 21.
     # The mean over 400 runs has a relative standard error of 4%: beyond 18 or 24 lie more than 3 of them; a fixed seed.
+    # Over 100 it is 8%, and the bounds are twice as far away.
     closed = (4 - 1 / 16) / 500 / (3 / 8000)
     assert closed == pytest.approx(21, abs=0.01)
     pairs = [("A", "S"), ("O", "R"), ("E", "T")]
     source, squares = dn.Seeded(2), np.zeros(2)
     rng = np.random.default_rng(3)
-    for trial in range(400):
+    for trial in range(times(400, 100)):
         pair = pairs[trial % len(pairs)]
         domain, pi = SURVEY.project(pair), survey.project(pair)
         codes = np.stack(np.unravel_index(rng.choice(pi.values.size, 8000, p=pi.values.ravel()), pi.shape), axis=1)
@@ -87,7 +89,7 @@ def test_the_last_two_blocks_against_all_of_them(survey):
         reports = Blocks(domain, mode="deniability", keep=0.5, block_size=250).run(codes, source=source, update="last")
         pooled = dn.estimate(reports, pair, method="inversion").values.ravel()
         squares += ((last_two(reports, pair).values.ravel() - truth) ** 2).sum(), ((pooled - truth) ** 2).sum()
-    assert 18 < squares[0] / squares[1] < 24
+    assert times(18, 15) < squares[0] / squares[1] < times(24, 27)
 
 
 def test_splitting_a_view_against_one_random_pair(survey):

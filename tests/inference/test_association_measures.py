@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from statsmodels.stats.contingency_tables import Table2x2
 
 import deniable as dn
+from chequered import one_of
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.inference.measures import association_measures as m
@@ -149,16 +150,22 @@ def test_profile_interval_exists_where_the_plug_in_does_not():
     assert np.isnan(two_by_two.odds_ratio(found, method="delta").std_error)
 
 
-@pytest.mark.parametrize("design", ["kronecker", "joint"])
-def test_null_mean_is_what_simulation_shows_and_is_subtracted(design):
+def _unrelated(channel):
+    """The channel, and the shares of its reports about two attributes that have nothing to do with each other."""
     pi = np.outer([0.6, 0.4], [0.5, 0.3, 0.2])
-    channel = (
-        dn.Kronecker([dn.KRR(2, epsilon=1.0), dn.KRR(3, epsilon=1.0)])
-        if design == "kronecker"
-        else dn.KRR(6, epsilon=1.5)
-    )
+    return channel, channel.apply(pi.reshape(channel.input_shape)).ravel()
+
+
+UNRELATED = {
+    "kronecker": _unrelated(dn.Kronecker([dn.KRR(2, epsilon=1.0), dn.KRR(3, epsilon=1.0)])),
+    "joint": _unrelated(dn.KRR(6, epsilon=1.5)),
+}
+
+
+@pytest.mark.parametrize("design", one_of(2, UNRELATED))
+def test_null_mean_is_what_simulation_shows_and_is_subtracted(design):
+    channel, lam = UNRELATED[design]
     n, runs, rng = 20_000, 200, np.random.default_rng(4)
-    lam = channel.apply(pi.reshape(channel.input_shape)).ravel()
     raw, fixed = [], []
     for counts in rng.multinomial(n, lam, size=runs):
         found = table(channel, counts.reshape(2, 3), "inversion")
@@ -282,16 +289,10 @@ def test_measures_say_how_their_intervals_were_made():
     assert LAST["risk_ratio"](found).method == LAST["risk_ratio"](found).interval().method == "Fieller's interval"
 
 
-@pytest.mark.parametrize("design", ["kronecker", "joint"])
+@pytest.mark.parametrize("design", one_of(2, list(UNRELATED)[::-1]))
 def test_without_association_errors_are_at_least_what_simulation_shows(design):
-    pi = np.outer([0.6, 0.4], [0.5, 0.3, 0.2])
-    channel = (
-        dn.Kronecker([dn.KRR(2, epsilon=1.0), dn.KRR(3, epsilon=1.0)])
-        if design == "kronecker"
-        else dn.KRR(6, epsilon=1.5)
-    )
+    channel, lam = UNRELATED[design]
     n, runs, rng = 20_000, 120, np.random.default_rng(4)
-    lam = channel.apply(pi.reshape(channel.input_shape)).ravel()
     expected = table(channel, n * lam.reshape(2, 3))
     stated = null_spread(expected, m.null_mean(expected))
     found = [m.chi2(table(channel, counts.reshape(2, 3))) for counts in rng.multinomial(n, lam, size=runs)]

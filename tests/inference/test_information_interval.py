@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, chi2, ncx2
 
 import deniable as dn
-from chequered import black
+from chequered import black, one_of
 from deniable.designs.observation import Observation
 from deniable.inference.measures.information_interval import LikelyInformation, _limit_below, _mixed_quantile
 from deniable.inference.measures.inverted_intervals import _least_share
@@ -30,7 +30,7 @@ def survey(table, n, seed, epsilon=2.0):
     )
 
 
-@pytest.mark.parametrize(("name", "n"), black(TABLES, [1000, 10_000]))
+@pytest.mark.parametrize(("name", "n"), black(TABLES, [1000, 10_000], of=3))
 def test_intervals_hold_the_truth_where_cells_are_nearly_empty(name, n):
     truth, held = float(information(np.array(TABLES[name]))), 0
     for seed in range(20):
@@ -75,7 +75,7 @@ def intervals(table, n, surveys, epsilon=2.0):
         yield heard, found, dn.mutual_information(found).interval()
 
 
-@pytest.mark.parametrize("strength", [0.0, 0.01])
+@pytest.mark.parametrize("strength", one_of(2, [0.0, 0.01]))
 def test_intervals_hold_no_and_little_information_of_many_directions(strength):
     table = weakly(strength)
     truth = float(information(table))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from chequered import every_other
+from chequered import one_of
 from deniable.likelihood.efficient_estimate import efficient_from
 from deniable.likelihood.gather import gather
 
@@ -46,7 +46,7 @@ def test_its_variance_at_the_truth_is_the_inverse_of_the_information():
     assert found.matrix() == pytest.approx(stated, rel=1e-3)
 
 
-@pytest.mark.parametrize("channel", every_other(["krr", "subset", "unary", "hadamard", "hashing"]))
+@pytest.mark.parametrize("channel", one_of(2, ["krr", "subset", "unary", "hadamard", "hashing"]))
 def test_its_errors_are_those_of_repeated_surveys(channel):
     domain = dn.Domain({"a": range(2), "b": range(3), "c": range(2)})
     design = dn.Views(domain, 2, 2.0, channel=channel)

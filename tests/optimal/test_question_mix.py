@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from chequered import one_of
 from deniable.aims.aim import matrix_of
 from deniable.aims.contrasts import Contrasts
 from deniable.aims.parse import gathered
@@ -26,14 +27,17 @@ def closed(domain, pairs, epsilon):
 
 @pytest.mark.parametrize(
     ("name", "largest", "expected"),
-    [
-        ("survey", 2, (1.18, 1.26, 1.99)),
-        ("survey", None, (1.165, 1.176, 1.358)),
-        ("child", 2, (1.42, 1.45, 1.82)),
-        ("child", None, (1.357, 1.373, 1.407)),
-        ("alarm", 2, (1.57, 1.60, 2.06)),
-        ("alarm", None, (1.488, 1.508, 1.559)),
-    ],
+    one_of(
+        3,
+        [
+            ("survey", None, (1.165, 1.176, 1.358)),
+            ("survey", 2, (1.18, 1.26, 1.99)),
+            ("child", None, (1.357, 1.373, 1.407)),
+            ("child", 2, (1.42, 1.45, 1.82)),
+            ("alarm", 2, (1.57, 1.60, 2.06)),
+            ("alarm", None, (1.488, 1.508, 1.559)),
+        ],
+    ),
 )
 def test_all_pairs_of_benchmark_networks(name, largest, expected):
     domain = network(name).domain

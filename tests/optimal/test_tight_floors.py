@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from chequered import black
 from deniable.aims.aim import asked_of, matrix_of
 from deniable.aims.contrasts import Contrasts, subsets
 from deniable.aims.parse import gathered
@@ -101,8 +102,7 @@ def best_of_all(n, kind, epsilon):
     return loss, bound
 
 
-@pytest.mark.parametrize("n", [3, 4])
-@pytest.mark.parametrize("kind", ["shares", "pairs", "both"])
+@pytest.mark.parametrize(("n", "kind"), black([3, 4], ["shares", "pairs", "both"]))
 def test_the_linear_program_finds_the_least_loss_of_any_design(n, kind):
     domain = alike(n)
     for epsilon in EPSILONS:

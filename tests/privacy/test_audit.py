@@ -8,7 +8,9 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from chequered import one_of, times
 from deniable.errors import InputError
 from deniable.privacy import event_search as distinguish
 from deniable.privacy.audit import Auditable, AuditResult, Randomizer, _binomial_above, _binomial_below, audit
@@ -72,7 +74,7 @@ class TestPrivateRandomizers:
         assert 0.9 * epsilon <= result.lower_bound <= epsilon
         assert result.claimed == epsilon
 
-    @pytest.mark.parametrize("k", [8, 40])
+    @pytest.mark.parametrize("k", one_of(2, [8, 40]))
     def test_wide_reports_too(self, k):
         # The claim is exactly true: with this confidence one seed in a million contradicts it.
         result = audit(PlainUnary(k, 1.0, seed=1), confidence=1 - 1e-6)
@@ -91,11 +93,12 @@ class TestPrivateRandomizers:
         assert audit(lambda codes: plain.randomize(codes) @ bits, inputs=8, runs=100_000).lower_bound >= 0.6
 
     def test_the_false_alarm_rate_is_at_most_the_stated_one(self):
-        # The claim is exactly true, the worst case for the audit. Allowed: 20% false alarms at confidence 0.8, in 200
-        # audits at most 40 expected; 52 or more would have probability below 2.5%. The seeds are fixed. Measured: 3.5%
-        # here, and 0.6% at confidence 0.95, since the two bounds rarely err together.
-        alarms = sum(audit(PlainKRR(3, 1.0, seed), runs=4000, confidence=0.8).violated for seed in range(200))
-        assert alarms <= 51
+        # The claim is exactly true, the worst case for the audit. Allowed: 20% false alarms at confidence 0.8, and no
+        # more than in 97.5% of all seeds. The seeds are fixed. Measured: 3.5% here, and 0.6% at confidence 0.95, since
+        # the two bounds rarely err together.
+        audits = times(200, 60)
+        alarms = sum(audit(PlainKRR(3, 1.0, seed), runs=4000, confidence=0.8).violated for seed in range(audits))
+        assert alarms <= binom.isf(0.025, audits, 0.2)
 
     def test_a_constant_tells_nothing(self):
         result = audit(lambda codes: np.zeros(len(codes), dtype=int), inputs=5, claimed=0.1, runs=10_000)
@@ -124,7 +127,7 @@ class TestBrokenRandomizers:
         assert result.lower_bound > 5
         assert "one at a time" in str(result)
 
-    @pytest.mark.parametrize("k", [4, 8, 40])
+    @pytest.mark.parametrize("k", one_of(2, [4, 8, 40]))
     def test_the_last_bit_in_clear(self, k):
         result = audit(LastBitInClear(k, 1.0, seed=5))
         assert result.violated

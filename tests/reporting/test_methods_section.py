@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import deniable as dn
+from chequered import black
 from deniable.cli.app import app
 from deniable.core.provenance import Origin
 from deniable.device.panel import in_hundred
@@ -101,8 +102,7 @@ def said(text, language="en"):
     return {name for name in CONDITIONAL if is_said(name, text, language)}
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("design", KINDS)
+@pytest.mark.parametrize(("design", "language"), black(KINDS, ["en", "de"]))
 def test_sentences_are_there_where_they_are_true_and_nowhere_else(design, language):
     assert said(written(design, language), language) == KINDS[design]
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chequered import times
 from deniable.collection.simulate_respondents import Crowd
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import FEWEST_TOGETHER, MOST_BATCH_BYTES, Report
@@ -122,7 +123,7 @@ def test_a_body_that_says_it_is_small_and_is_not(collector):
     assert ask(collector, "GET", "/health")[0] == 200
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=times(150, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.binary(max_size=200),

@@ -91,14 +91,14 @@ BESIDE_ANY = ["Bopomofo", "Han", "Hangul", "Hiragana", "Katakana", "Khmer", "Lao
 def test_the_table_of_alphabets_is_that_of_unicode():
     letters = loaded(
         "device/text_safety.mjs",
-        f"""{json.dumps([*SCRIPTS, *BESIDE_ANY, "Common"])}.map((script) => {{
-            const test = new RegExp(String.raw`^(?=\\p{{L}})\\p{{Script=${{script}}}}$`, "u");
-            const found = [];
-            for (let code = 0; code < 0x110000; code += 1) {{
-                if (test.test(String.fromCodePoint(code))) found.push(code);
-            }}
-            return found;
-        }})""",
+        f"""(() => {{
+            const every = Array.from({{ length: 0x110000 }}, (_, code) => String.fromCodePoint(code));
+            const letters = every.filter((sign) => /^\\p{{L}}$/u.test(sign));
+            return {json.dumps([*SCRIPTS, *BESIDE_ANY, "Common"])}.map((script) => {{
+                const test = new RegExp(String.raw`^\\p{{Script=${{script}}}}$`, "u");
+                return letters.filter((letter) => test.test(letter)).map((letter) => letter.codePointAt(0));
+            }});
+        }})()""",
     )
     units = range(0x2102, 0x2C00)
     names = [{_alphabet(chr(code)) for code in found if code not in units} for found in letters]

@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from chequered import is_tried
 from deniable.device.protocol.admission_token import token_id
 from deniable.extensions.blocks.served_blocks import Chain
 from deniable.web.api.openapi import document
@@ -118,7 +119,10 @@ def test_every_answer_is_as_documented(kind, serve):
     with serve(KINDS[kind]) as running, requests.Session() as session:
         whole = narrowed(running)
         schemas = [schemathesis.openapi.from_dict(one) for one in (whole, alone(whole))]
-        for operation in (result.ok() for schema in schemas for result in schema.get_all_operations()):
+        every = [result.ok() for schema in schemas for result in schema.get_all_operations()]
+        # What a kind of survey is asked for, and of the other addresses every other one; in `make faults` all.
+        row, least = list(KINDS).index(kind), REACHED[kind] if FEWER == 3 else {one.label for one in every}
+        for operation in (one for at, one in enumerate(every) if one.label in least or is_tried(row, at)):
             takes = operation.definition.raw.keys() & {"parameters", "requestBody"}
             examples = REPORTS[kind] * FEWER if operation.path == "/v1/reports" else FEWER
             # Where nothing is sent, nothing can be sent wrongly.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from chequered import times
 from deniable.device.fake_limits import WHOLE
 from deniable.errors import DesignError, InputError, PrivacyError
 from deniable.extensions.blocks.aggregator import Aggregator
@@ -130,8 +131,8 @@ def version_one(update, keep, n=2000, seed=0):
 def test_version_one_literally_is_unstable_and_the_stable_form_is_not():
     # Errors of T come back times -(1 - p) / p: at p = .3 the literal rule ends on the simplex's walls. The stable
     # rule's expected squared error is (1 - sum pi^2) / (n p^2) = .0037; five times that is beyond any doubt.
-    stable = np.mean([version_one("pooled", 0.3, seed=s) for s in range(3)])
-    literal = np.mean([version_one("literal", 0.3, seed=s) for s in range(3)])
+    stable = np.mean([version_one("pooled", 0.3, seed=s) for s in range(times(3, 1))])
+    literal = np.mean([version_one("literal", 0.3, seed=s) for s in range(times(3, 1))])
     assert stable < 0.02
     assert literal > 0.2
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 import deniable as dn
+from chequered import times
 from deniable.extensions.paired.pair_variance import PairedDispersion
 from deniable.extensions.paired.pairing import count_variance
 
@@ -33,7 +34,7 @@ def estimates(design, frame, runs, seed, answered):
 
 @pytest.mark.parametrize("share_answering", [1.0, 0.6])
 def test_the_estimate_is_unbiased_and_so_is_its_variance(share_answering):
-    n, yes, runs = 400, 40, 700
+    n, yes, runs = 400, 40, times(700, 200)
     design = dn.Paired(YES_NO, p=0.8, rho=-0.25)
     rng = np.random.default_rng(1)
     answered = rng.permutation(n) < share_answering * n
@@ -51,7 +52,7 @@ def test_the_estimate_is_unbiased_and_so_is_its_variance(share_answering):
 
 
 def test_the_superpopulation_adds_the_sampling_of_respondents():
-    n, share, runs = 300, 0.1, 700
+    n, share, runs = 300, 0.1, times(700, 200)
     design = dn.Paired(YES_NO, p=0.8, rho=-0.25)
     table = dn.Table(design.domain, [1 - share, share])
     source = dn.Seeded(31)
@@ -61,8 +62,8 @@ def test_the_superpopulation_adds_the_sampling_of_respondents():
     expected = share * (1 - share) / n + noise / n + 2 * noise * -0.25 * (n // 2) * (1 - 2 * share) ** 2 / n**2
     assert abs(values.mean() - share) < norm.isf(1e-7) * math.sqrt(expected / runs)
     assert chi2.isf(1 - 2e-7, runs - 1) < values.var(ddof=1) * (runs - 1) / expected < chi2.isf(2e-7, runs - 1)
-    assert np.mean([est.std_error[1] ** 2 for est in found]) == pytest.approx(expected, rel=0.02)
-    # Intervals of 95% hold the truth in 700 runs about 665 times; 5.5 standard deviations either way: below 1e-6.
+    assert np.mean([est.std_error[1] ** 2 for est in found]) == pytest.approx(expected, rel=times(2, 4) / 100)
+    # Intervals of 95% hold the truth that often; 5.5 standard deviations either way: below 1e-6.
     covered = sum(est.interval().contains([1 - share, share])[1] for est in found)
     assert abs(covered - 0.95 * runs) < 5.5 * math.sqrt(0.0475 * runs) + 0.01 * runs
 
