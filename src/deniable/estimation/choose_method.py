@@ -22,8 +22,8 @@ from deniable.errors import InputError
 from deniable.estimation.inversion import pooled_inverse
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks
 from deniable.estimation.least_squares import least_squares, nearest
-from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.likelihood.em import MOST_CELLS, maximum_likelihood
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.numerics.simplex import norm_sub
 from deniable.text import listed
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.designs.observation import Observation
-from deniable.errors import NotCoveredError, TooFewReportsError
+from deniable.errors import TooFewReportsError
 from deniable.likelihood.covariance_operator import Dispersion, Sample
-from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, OfEvidence, determined, efficient_from
+from deniable.likelihood.efficient_estimate import Efficient, OfEvidence, determined, efficient_from
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.text import counted, listed
 
 if TYPE_CHECKING:
@@ -41,13 +42,7 @@ def pooled_inverse(told: Evidence, part: Domain | None = None, population: Popul
     domain = told.asked if part is None else part
     seen = [(i, o.narrow(domain) or o) for i, o in enumerate(told.observations) if _covers(o, domain)]
     if not seen:
-        others = sorted({" * ".join(o.domain) for o in told.observations})
-        raise NotCoveredError(
-            f"no respondent was asked about {listed(domain)} together, so their joint table cannot be recovered. The "
-            f"reports cover {listed(others) or 'nothing'}. Ask for a table inside one of these, or use a design that "
-            f"asks them together: Independent, Joint, or Views with k={len(domain)}",
-            attributes=domain.names,
-        )
+        raise told.not_covered(domain)
     enough = [(i, o) for i, o in seen if o.n >= 2]
     if not enough:
         n = sum(o.n for _, o in seen)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import EstimationError
-from deniable.likelihood.efficient_estimate import DENSE_CELLS
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:

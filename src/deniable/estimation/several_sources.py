@@ -35,7 +35,8 @@ from deniable.estimation.inversion import pool
 from deniable.estimation.report_sources import sources_of
 from deniable.frozen import Frozen
 from deniable.likelihood.covariance_operator import Dispersion
-from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, tangent_inverse
+from deniable.likelihood.efficient_estimate import Efficient, tangent_inverse
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.likelihood.gather import Reported, correlated, gather
 from deniable.likelihood.report_group import Group
 

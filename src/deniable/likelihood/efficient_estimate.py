@@ -54,6 +54,7 @@ from deniable.channels.sets.possible_sets import holds_sets
 from deniable.errors import NotCoveredError
 from deniable.frozen import Frozen, readonly
 from deniable.likelihood.covariance_operator import Dispersion
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.likelihood.linear_functionals import Functionals
 from deniable.likelihood.linearization import counts_of, recounted
 from deniable.likelihood.report_group import Group
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-DENSE_CELLS = 1024  # of a table up to which matrices of cells by cells are written out and solved: 8 MB, under a second
 _ROUNDS = 3  # estimates, each weighted at the one before
 _MIXED = 0.01  # share of the even table in the plausible one: no report is taken to be impossible
 _SINGULAR = 1e-12  # of the largest: information below it is none

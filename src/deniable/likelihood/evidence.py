@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+DENSE_CELLS = 1024  # of a table up to which matrices of cells by cells are written out and solved: 8 MB, under a second
 _MATRIX = 1 << 22  # entries up to which all groups together are one matrix
 _NEGLIGIBLE = 1e-8  # of a functional's length: how much of it may lie outside what the reports speak of
 _RANK = 1e-12  # of the largest: information below it is none
@@ -247,18 +248,27 @@ class Evidence(Frozen):
         seen = vectors[:, values > _RANK * max(values[-1], 1e-300)]
         return bool(np.linalg.norm(w - (w @ seen) @ seen.T) <= _NEGLIGIBLE * np.linalg.norm(w))
 
-    def require(self, functionals: ArrayLike | None = None) -> Evidence:
-        """Itself, if it determines the functionals (the asked table by default); else refused with the way out."""
-        determined = self.covers or self.estimable(self.margin) if functionals is None else self.estimable(functionals)
-        if not determined:
-            said = listed(sorted({" * ".join(group.said.part) for group in self.groups}))
-            raise NotCoveredError(
-                f"no respondent was asked about {listed(self.asked)} together, so their joint table cannot be "
-                f"recovered. The reports cover {said or 'nothing'}. Ask for a table inside one of these, or use a "
-                f"design that asks them together: Independent, Joint, or Views with k={len(self.asked)}",
-                attributes=self.asked.names,
-            )
+    @property
+    def tells(self) -> bool:
+        """Whether it determines the asked table, as far as that can be seen of one so large."""
+        small = len(self.asked) == 1 or self.cells <= DENSE_CELLS
+        return self.covers or (small and self.estimable(self.margin))
+
+    def require(self) -> Evidence:
+        """Itself, if it determines the asked table; else refused with the way out."""
+        if not self.tells:
+            raise self.not_covered(self.asked)
         return self
+
+    def not_covered(self, part: Domain) -> NotCoveredError:
+        """That nobody was asked about some attributes together, and the way out."""
+        seen = listed(sorted({" * ".join(group.said.part) for group in self.groups}))
+        return NotCoveredError(
+            f"no respondent was asked about {listed(part)} together, so their joint table cannot be recovered. The "
+            f"reports cover {seen or 'nothing'}. Ask for a table inside one of these, or use a design that asks them "
+            f"together: Independent, Joint, or Views with k={len(part)}",
+            attributes=part.names,
+        )
 
     def __repr__(self) -> str:
         riding = f" (and {', '.join(self.nuisance)})" if self.nuisance else ""

@@ -11,7 +11,7 @@ from deniable.aims.contrasts import Contrasts, subsets
 from deniable.designs.distance_to_best import asked_through
 from deniable.errors import NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
-from deniable.likelihood.efficient_estimate import DENSE_CELLS
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.optimal.pooled_loss import told_of_sets
 from deniable.planning.expected_reports import expected_evidence, expected_observations, expected_variances
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InputError, InvalidTestError, NotCoveredError, TooFewReportsError
 from deniable.inference.hypothesis_tests.central_noise import COMPARATORS
-from deniable.likelihood.efficient_estimate import DENSE_CELLS
 from deniable.likelihood.gather import gather, refuse_correlated
 from deniable.likelihood.report_likelihoods import Counted
 from deniable.text import counted, listed
@@ -69,20 +68,13 @@ def _in_order(reports: Collected, names: Sequence[str]) -> list[str]:
 def covering(reports: Collected, names: Sequence[str]) -> Evidence:
     """The same, if it tells their joint table."""
     evidence = about(reports, names)
-    if not tells(evidence):
+    if not evidence.tells:
         raise _not_told(evidence, names) if _asked_together(evidence) else _not_asked(names)
     whole = [group for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
     n = round(sum(group.said.n for group in whole or evidence.groups))
     if n < 2:
         raise TooFewReportsError(f"{counted(n, 'report')} about {listed(names)}: too few to test")
     return evidence
-
-
-def tells(evidence: Evidence) -> bool:
-    """Whether reports determine the asked table."""
-    return evidence.covers or (
-        (len(evidence.asked) == 1 or evidence.cells <= DENSE_CELLS) and evidence.estimable(evidence.margin)
-    )
 
 
 def _not_asked(names: Sequence[str]) -> NotCoveredError:

@@ -41,7 +41,6 @@ from deniable.inference.hypothesis_tests.choose_test import (
     covering,
     own_channels,
     refuse_to_test_pairs,
-    tells,
 )
 from deniable.inference.hypothesis_tests.likelihood_ratio import (
     LikelihoodRatio,
@@ -205,7 +204,7 @@ def conditional_independence(
     refuse_unknown_askings(evidence.asked.project((a, b)))
     told = [f"{replicates} bootstrap replicates; given {', '.join(names)}."]
     seen = countable(evidence)
-    if tells(evidence):
+    if evidence.tells:
         test = independence_ratio(seen, a, b, names)
         df = int(np.prod([len(seen.domain[name]) for name in names])) * _df(seen, a, b)
     else:

@@ -38,7 +38,7 @@ from deniable.inference.measures.information_interval import with_likely
 from deniable.inference.measures.inverted_intervals import Inverted
 from deniable.inference.measures.phi_squared import information, null_mean, null_spread, phi_squared
 from deniable.inference.numbers.ordered_attribute import all_left_out, sizes_of
-from deniable.likelihood.efficient_estimate import DENSE_CELLS
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:

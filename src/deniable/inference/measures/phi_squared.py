@@ -11,7 +11,8 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.inference.attribute_pairs import residual_of, two_way
-from deniable.likelihood.efficient_estimate import DENSE_CELLS, efficient_from
+from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:

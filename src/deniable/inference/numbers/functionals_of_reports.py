@@ -22,7 +22,8 @@ from deniable.estimation.estimator import estimate
 from deniable.estimation.notes.denominators import applies_to_all
 from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.ordered_attribute import left_out
-from deniable.likelihood.efficient_estimate import DENSE_CELLS, Efficient, efficient_from
+from deniable.likelihood.efficient_estimate import Efficient, efficient_from
+from deniable.likelihood.evidence import DENSE_CELLS
 from deniable.likelihood.gather import gather
 from deniable.numerics.simplex import norm_sub
 from deniable.sampling.read_sampling import sampling_of
