@@ -15,12 +15,14 @@ out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from deniable.likelihood.report_likelihoods import Counted
 from deniable.numerics.batched import solve_each, times
+from deniable.numerics.newton_step import backtracked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +42,7 @@ _MOST = 60
 _LONGEST = 4.0  # no logarithm moves further in one step
 _LOWEST = -40.0  # of a margin's logarithm, beside the largest
 _RIDGE = 1e-7  # of the mean information: lets directions rest that no report speaks of
-_SHORTER = (4.0, 4.0, 8.0, 8.0, 16.0, 64.0, 256.0)  # how steps that lose are shortened
+_SHORTER = (2.0**-2, 2.0**-4, 2.0**-7, 2.0**-10, 2.0**-14, 2.0**-20, 2.0**-28, 0.0)  # of steps that lose, what is tried
 _TINY = 1e-300
 _MANY = 64  # replicates
 _AT_ONCE = 1 << 18  # numbers that are worked on together: as many as stay near the processor
@@ -308,6 +310,10 @@ def _climb(
         lam = np.maximum(known.probabilities(_shares(logs[:r]), _shares(logs[r:])), _TINY)
         return lam, (counts * np.log(lam)).sum(axis=0)
 
+    def lifted_at(counts: Array, logs: Array, some: NDArray[np.int64] | slice) -> tuple[Array, Array, Array]:
+        there = _lifted(logs, r)
+        return there, *loglik_at(there, counts[:, some])
+
     replicates = y.shape[1]
     done, logliks, lefts = np.empty_like(theta), np.empty(replicates), np.empty(replicates)
     going = np.arange(replicates)
@@ -331,23 +337,9 @@ def _climb(
         keep = ~rest
         going, theta, y, loglik, move = going[keep], theta[:, keep], y[:, keep], loglik[keep], move[:, keep]
         move = move * np.minimum(1.0, _LONGEST / np.maximum(np.abs(move).max(axis=0), _TINY))
-        there = _lifted(theta + move, r)
-        lam, now = loglik_at(there, y)
-        used += 1
-        worse = np.flatnonzero(~(now >= loglik))
-        for shorter in _SHORTER:
-            if not len(worse):
-                break
-            move[:, worse] /= shorter
-            there[:, worse] = _lifted(theta[:, worse] + move[:, worse], r)
-            lam[:, worse], now[worse] = loglik_at(there[:, worse], y[:, worse])
-            used += 1
-            worse = worse[~(now[worse] >= loglik[worse])]
-        if len(worse):
-            # No step gains: rounding is all that is left.
-            there[:, worse] = theta[:, worse]
-            lam[:, worse], now[worse] = loglik_at(there[:, worse], y[:, worse])
-        theta, loglik = there, now
+        # Where no step gains, rounding is all that is left: the last share is none of it.
+        (theta, lam, loglik), _, tried = backtracked(partial(lifted_at, y), theta, move, loglik, _SHORTER)
+        used += tried
     return done, logliks, lefts, used
 
 

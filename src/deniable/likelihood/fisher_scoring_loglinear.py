@@ -19,25 +19,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.numerics.newton_step import backtracked
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
 
 _RIDGE = 1e-9  # of the mean information: lets directions rest that no report speaks of
 _LONGEST = 4.0  # no cell's logarithm moves further in one step
 _MOST = 200
-_HALVINGS = 30
+_HALVINGS = tuple(0.5**k for k in range(1, 31))  # of a step that loses, what is tried
 _TINY = 1e-300
 
 
 def fisher_scoring(
-    reporting: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    asked: NDArray[np.float64],
-    basis: NDArray[np.float64],
+    reporting: Array,
+    counts: Array,
+    asked: Array,
+    basis: Array,
     *,
-    theta: NDArray[np.float64],
+    theta: Array,
     gap: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]:
+) -> tuple[Array, Array, Array, int]:
     """Climb from theta = log pi (cells, replicates), which must lie in the model.
 
     Args:
@@ -52,7 +56,14 @@ def fisher_scoring(
         theta, the log-likelihoods, what is left to gain (more than the gap where it gave up), and the evaluations made.
     """
     n = counts.sum(axis=0)
-    pi, lam, loglik = _evaluate(reporting, counts, theta)
+
+    def evaluate(theta: Array, some: NDArray[np.int64] | slice) -> tuple[Array, Array, Array, Array]:
+        pi = np.exp(theta - theta.max(axis=0))
+        pi /= pi.sum(axis=0)
+        lam = np.maximum(reporting @ pi, _TINY)
+        return theta, pi, lam, (counts[:, some] * np.log(lam)).sum(axis=0)
+
+    _, pi, lam, loglik = evaluate(theta, slice(None))
     used = 1
     for _ in range(_MOST):
         pull = reporting.T @ (counts / lam)
@@ -70,21 +81,6 @@ def fisher_scoring(
         move = basis @ step
         move *= np.minimum(1.0, _LONGEST / np.maximum(np.abs(move).max(axis=0), _TINY))
         move[:, left <= gap] = 0.0  # replicates that have arrived wait for the others
-        for _ in range(_HALVINGS):
-            pi, lam, now = _evaluate(reporting, counts, theta + move)
-            used += 1
-            worse = now < loglik
-            if not worse.any():
-                break
-            move = np.where(worse, move / 2, move)
-        theta, loglik = theta + move, now
+        (theta, pi, lam, loglik), _, tried = backtracked(evaluate, theta, move, loglik, _HALVINGS)
+        used += tried
     return theta, loglik, left, used
-
-
-def _evaluate(
-    reporting: NDArray[np.float64], counts: NDArray[np.float64], theta: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    pi = np.exp(theta - theta.max(axis=0))
-    pi /= pi.sum(axis=0)
-    lam = np.maximum(reporting @ pi, _TINY)
-    return pi, lam, (counts * np.log(lam)).sum(axis=0)

@@ -11,11 +11,13 @@ one of EM, which never loses. l is concave: max(g) - n bounds what is left.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.numerics.batched import packed_places, solve_packed, times
+from deniable.numerics.newton_step import backtracked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,18 +84,11 @@ def _peaks(known: tuple[Array, Array], y: Array, pi: Array, gap: float, most: in
             pi, lam, pull, gradient = pi[:, keep], lam[:, keep], pull[:, keep], gradient[:, keep]
         pull /= lam
         whole = _best(times(products, pull), gradient, n, pi)
-        there, lam, now = _moved(rows, whole, y)
-        used += 1
-        worse = np.flatnonzero(~(now > loglik))
-        for share in _SHORTER:
-            if not len(worse):
-                break
-            other = (1 - share) * pi[:, worse] + share * whole[:, worse]
-            there[:, worse], lam[:, worse], now[worse] = _moved(rows, other, y[:, worse])
-            used += 1
-            worse = worse[~(now[worse] > loglik[worse])]
+        more = np.nextafter(loglik, np.inf)
+        found, worse, tried = backtracked(partial(_moved, rows, y), pi, whole - pi, more, _SHORTER)
+        (there, lam, now), used = found, used + tried
         if len(worse):
-            there[:, worse], lam[:, worse], now[worse] = _moved(rows, (pi * gradient)[:, worse], y[:, worse])
+            there[:, worse], lam[:, worse], now[worse] = _moved(rows, y, (pi * gradient)[:, worse], worse)
             used += 1
         pi, loglik = there, now
     return done, logliks, lefts, used
@@ -104,11 +99,11 @@ def _at(rows: Array, pi: Array, y: Array) -> tuple[Array, Array]:
     return lam, np.einsum("ur,ur->r", y, np.log(lam))
 
 
-def _moved(rows: Array, pi: Array, y: Array) -> tuple[Array, Array, Array]:
-    """A table brought to a sum of one, which never loses."""
+def _moved(rows: Array, y: Array, pi: Array, some: NDArray[np.int64] | slice) -> tuple[Array, Array, Array]:
+    """Tables of some replicates, brought to a sum of one, which never loses."""
     total = pi.sum(axis=0)
     table = np.where(total > 0, pi, 1.0) / np.where(total > 0, total, len(pi))
-    return table, *_at(rows, table, y)
+    return table, *_at(rows, table, y[:, some])
 
 
 def _best(curvature: Array, gradient: Array, n: Array, pi: Array) -> Array:

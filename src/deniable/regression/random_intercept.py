@@ -26,11 +26,12 @@ from deniable.errors import (
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.stamped import stamped
 from deniable.frozen import Frozen
+from deniable.numerics.newton_step import newton_step
 from deniable.regression.coefficients import plot_coefficients
 from deniable.regression.formula import as_pandas, column_of, quoted, split, terms_without, variables_of
 from deniable.regression.integrated_likelihood import NODES, Marginal
 from deniable.regression.likelihood.covariance import inverse
-from deniable.regression.likelihood.maximize import ascend, newton_step
+from deniable.regression.likelihood.maximize import ascend
 from deniable.regression.likelihood.posterior import public_of
 from deniable.regression.logit import logit
 from deniable.regression.model import membership

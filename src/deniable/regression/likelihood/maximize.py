@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from deniable.errors import ConvergenceError
+from deniable.numerics.newton_step import newton_step
 from deniable.regression.likelihood.mixture_likelihood import Likelihood
 
 if TYPE_CHECKING:
@@ -146,19 +147,6 @@ def _arrived(objective: Objective, end: Optimum) -> Optimum:
 
 def _usable(value: float, gradient: Array, hessian: Array) -> bool:
     return bool(np.isfinite(value) and np.isfinite(gradient).all() and np.isfinite(hessian).all())
-
-
-def newton_step(gradient: Array, hessian: Array) -> tuple[Array, bool]:
-    """The step |H|^-1 g, and whether H is negative definite (so that it is Newton's).
-
-    Coordinates are first scaled by the diagonal of H, so that units of the predictors do not matter.
-    """
-    diagonal = np.abs(np.diagonal(hessian))
-    scale = 1 / np.sqrt(np.maximum(diagonal, 1e-300 + 1e-14 * diagonal.max()))
-    values, vectors = np.linalg.eigh(-hessian * scale[:, None] * scale[None, :])
-    size = np.maximum(np.abs(values), 1e-10 * np.abs(values).max())
-    step = scale * (vectors @ ((vectors.T @ (scale * gradient)) / size))
-    return step, bool(values.min() > 0)
 
 
 def search(objective: Objective, starts: Sequence[Array]) -> tuple[Optimum, list[Optimum]]:
