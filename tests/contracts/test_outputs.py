@@ -125,6 +125,7 @@ NOTHING_OF_REPORTS = {
     "verify-page": "hashes",
     "verify": "whether what is stored is whole",
     "simulate": "the truth about made-up people",
+    "compare": "errors among simulated people",
     "randomize": "reports of people in a table",
     "audit": "of a channel",
     "graph": "of a graph",

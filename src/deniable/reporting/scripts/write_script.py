@@ -52,6 +52,7 @@ class ScriptTable(Frozen):
 
     Attributes:
         attributes: whose joint table it is.
+        notes: what must be known of it, a sentence each.
         asked: what was asked, in words.
         cells: the cells' names, in words.
         counts: how often each different report came, all groups of reports behind each other.
@@ -65,6 +66,7 @@ class ScriptTable(Frozen):
     """
 
     attributes: tuple[str, ...]
+    notes: tuple[str, ...]
     asked: str
     cells: tuple[str, ...]
     found: Array
@@ -111,8 +113,8 @@ def script_tables(reports: Reports, tables: Sequence[Sequence[str]] = ()) -> tup
 
 def _whole(reports: Reports, names: list[str]) -> ScriptTable | None:
     """A table with all that its estimate is computed from; None where that is too much, or not to be had."""
-    found = shown(reports, names, partial(estimate, reports, names, "mle", gap=_GAP))
-    if isinstance(found, Refused) or found.pooled is None or not found.pooled.evidence.has_likelihood:
+    found = shown(reports, names, partial(estimate, reports, names, gap=_GAP))
+    if isinstance(found, Refused) or found.pooled is None or found.method != "mle":
         return None
     evidence = found.pooled.evidence
     counts = evidence.counts[:, 0]
@@ -155,6 +157,7 @@ def _told(found: Estimate) -> dict[str, Any]:
     cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
     return {
         "attributes": found.attributes,
+        "notes": tuple(found.notes(LEVEL)[1:]),
         "asked": found.origin.titled(found.labels.asked(found.attributes) or " and ".join(found.attributes)),
         "cells": tuple(", ".join(cell) for cell in cells),
         "found": np.array(rows),
@@ -178,7 +181,8 @@ def write_script(reports: Reports, path: Path, tables: Sequence[Sequence[str]] =
         if not made:
             raise refused[0].error
         without = [f"Without {' and '.join(one.attributes)}: {one.reason}." for one in refused]
-        text = _LANGUAGES[kind]([*_about(reports), *without], made)
+        known = [f"{one.name}: {note}" for one in made for note in one.notes]
+        text = _LANGUAGES[kind]([*_about(reports), *without, *known], made)
         write_whole(path, lambda place: place.write_text(text, encoding="utf-8"))
         return [path]
     beside = path.with_suffix(".parquet")
