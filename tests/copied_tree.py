@@ -14,7 +14,8 @@ PACKAGE = TESTS.parent / "src" / "deniable"
 
 def copied_tree(folder, files):
     """Copy the package, bytecode included, and write files into it; returns the environment of its programs."""
-    shutil.copytree(PACKAGE, folder / "deniable")  # keeps times, so that nothing is compiled anew
+    # Times are kept, so that nothing is compiled anew; what another process compiles just now is not there yet.
+    shutil.copytree(PACKAGE, folder / "deniable", ignore=shutil.ignore_patterns("*.pyc.*"))
     for path, text in files.items():
         (folder / "deniable" / path).write_text(text, encoding="utf-8")
     return {**os.environ, "PYTHONPATH": str(folder)}

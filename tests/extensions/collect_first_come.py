@@ -9,6 +9,7 @@ import json
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -35,6 +36,11 @@ kind = "yes-no"
 """
 
 
+def asked(address: str, headers: dict[str, str] | None = None) -> Any:
+    """What a collector answers, however busy the machine is."""
+    return httpx.get(address, headers=headers, timeout=600).raise_for_status().json()
+
+
 def collect(folder: Path) -> dict[str, object]:
     """Everything that happens to a survey, and what is said on the way."""
     found: dict[str, object] = {}
@@ -42,7 +48,7 @@ def collect(folder: Path) -> dict[str, object]:
     path.write_text(SURVEY, encoding="utf-8")
     service = Service.open(path, data)
     with background(service) as url:
-        found["kind"] = httpx.get(f"{url}/v1/designs/{service.collector.design_id}").json()["plan"]["kind"]
+        found["kind"] = asked(f"{url}/v1/designs/{service.collector.design_id}")["plan"]["kind"]
         refused = 0
         with closing(Crowd(url, batch=1)) as crowd:
             population = Population(crowd.design, seed=1)
@@ -52,10 +58,10 @@ def collect(folder: Path) -> dict[str, object]:
                 except RejectedError:
                     refused += 1
                     crowd._waiting.clear()
-        found["late"] = [refused, httpx.get(f"{url}/v1/late").json()]
+        found["late"] = [refused, asked(f"{url}/v1/late")]
         service.store.compact(service.collector.numbers)
-        asked = httpx.get(f"{url}/v1/results", headers={"Authorization": f"Bearer {service.token}"}).json()
-        found["results"] = [asked["reports"], sorted("*".join(table["attributes"]) for table in asked["tables"])]
+        results = asked(f"{url}/v1/results", {"Authorization": f"Bearer {service.token}"})
+        found["results"] = [results["reports"], sorted("*".join(table["attributes"]) for table in results["tables"])]
     app(["export", str(data), "-o", str(folder / "reports.parquet")], standalone_mode=False)
     exported = dn.read_reports(folder / "reports.parquet")
     estimate = dn.estimate(exported, ["smokes"])
