@@ -196,6 +196,16 @@ def table_option(text: str) -> Callable[[Any], Any]:
     return click.option("--table", "tables", multiple=True, metavar="A,B", help=text)
 
 
+def data_option(text: str, default: str = "deniable-data") -> Callable[[F], F]:
+    """--data: the folder that a survey, or its issuer, is served with."""
+    return click.option("--data", type=Local(file_okay=False), default=Path(default), show_default=True, help=text)
+
+
+def database_option(text: str = "The PostgreSQL database, if any.") -> Callable[[F], F]:
+    """--database: where reports are, if they are in no folder."""
+    return click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help=text)
+
+
 wanted_option = click.option(
     "--wanted",
     "numbers",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing, nullcontext
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.terminal import Local
+from deniable.cli.terminal import Local, data_option, database_option
 from deniable.cli.terminal import name_of as place_of
 from deniable.collection.admission import mark_end, numbers_of, was_served
 from deniable.collection.invitations import name_of
@@ -16,17 +16,14 @@ from deniable.collection.token_issuer import LocalIssuer, issuer_path
 from deniable.errors import InputError
 from deniable.storage.open_store import find_store
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @click.command("close")
 @click.argument("survey", type=Local(dir_okay=False))
-@click.option(
-    "--data",
-    type=Local(file_okay=False),
-    default=Path("deniable-data"),
-    show_default=True,
-    help="The folder that the survey, or its issuer, is served with.",
-)
-@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="The PostgreSQL database, if any.")
+@data_option("The folder that the survey, or its issuer, is served with.")
+@database_option()
 def command(survey: Path, data: Path, database: str | None) -> None:
     """Take no more reports to the survey file SURVEY, and leave nothing behind that tells who took part.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import closing, nullcontext, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.terminal import Local
+from deniable.cli.terminal import Local, data_option, database_option
 from deniable.cli.terminal import name_of as place_of
 from deniable.collection.admission import was_served
 from deniable.collection.invitations import name_of
@@ -21,6 +20,8 @@ from deniable.storage.open_store import find_store
 from deniable.surveys.survey import FOLDER
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deniable.storage.store import Store
     from deniable.surveys.survey import Survey
 
@@ -33,14 +34,8 @@ _OUT_OF_REACH = """Out of reach of this command, if there are any:
 
 @click.command("delete")
 @click.argument("survey", type=Local(dir_okay=False))
-@click.option(
-    "--data",
-    type=Local(file_okay=False),
-    default=Path("deniable-data"),
-    show_default=True,
-    help="The folder that the survey is served with.",
-)
-@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="The PostgreSQL database, if any.")
+@data_option("The folder that the survey is served with.")
+@database_option()
 @click.option("--confirm", metavar="NAME", help="The survey's name, for programs; else it is asked for.")
 def command(survey: Path, data: Path, database: str | None, confirm: str | None) -> None:
     """Delete all reports to the survey file SURVEY, its designs, invitations and issuer. This cannot be undone.

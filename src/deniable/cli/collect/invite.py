@@ -5,30 +5,27 @@ from __future__ import annotations
 import csv
 import sys
 from contextlib import closing
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.terminal import Local
+from deniable.cli.terminal import Local, data_option, database_option
 from deniable.collection.admission import refuse_open
 from deniable.collection.invitations import check_number, invite, name_of
 from deniable.collection.reuse_design import read_kept
 from deniable.collection.token_issuer import LocalIssuer, issuer_path
 from deniable.storage.open_store import open_store
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @click.command("invite")
 @click.argument("survey", type=Local(dir_okay=False))
 @click.option("--n", "number", type=click.IntRange(1), required=True, help="How many.")
 @click.option("--url", default="", help="The survey's address: writes a link for each invitation as well.")
-@click.option(
-    "--data",
-    type=Local(file_okay=False),
-    default=Path("deniable-data"),
-    show_default=True,
-    help="The folder that the survey, or its issuer, is served with.",
-)
-@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="The PostgreSQL database, if any.")
+@data_option("The folder that the survey, or its issuer, is served with.")
+@database_option()
 def command(survey: Path, number: int, url: str, data: Path, database: str | None) -> None:
     """Write N invitations to the survey file SURVEY as CSV, a line each.
 

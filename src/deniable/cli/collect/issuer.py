@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.terminal import Local
+from deniable.cli.terminal import Local, data_option
 from deniable.errors import MissingExtraError
 from deniable.web.serve import listen, server
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("issuer")
 @click.argument("survey", type=Local(dir_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8001, show_default=True, help="The port to listen on; 0 takes a free one.")
-@click.option(
-    "--data",
-    type=Local(file_okay=False),
-    default=Path("deniable-issuer"),
-    show_default=True,
-    help="Folder for the issuer's file: not that of the reports.",
-)
+@data_option("Folder for the issuer's file: not that of the reports.", "deniable-issuer")
 def command(*, survey: Path, host: str, port: int, data: Path) -> None:
     """Sign blind tokens for the invitations to the survey file SURVEY until interrupted.
 

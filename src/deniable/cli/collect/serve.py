@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.terminal import Local
+from deniable.cli.terminal import Local, data_option, database_option
 from deniable.collection.simulated_marks import origin_in
 from deniable.collection.survey_messages import LOOPBACK
 from deniable.collection.token_issuer import constant_time_power
@@ -28,6 +27,8 @@ from deniable.web.http.worker_processes import Workers, Workplace
 from deniable.web.serve import Service, inherited, listen, refuse_workers, server
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deniable.surveys.survey import Survey
 
 
@@ -35,19 +36,8 @@ if TYPE_CHECKING:
 @click.argument("survey", type=Local(dir_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="The port to listen on; 0 takes a free one.")
-@click.option(
-    "--data",
-    type=Local(file_okay=False),
-    default=Path("deniable-data"),
-    show_default=True,
-    help="Folder for the reports.",
-)
-@click.option(
-    "--database",
-    metavar="URL",
-    envvar="DENIABLE_DATABASE",
-    help="A PostgreSQL database for the reports instead, as postgresql://user@host/survey.",
-)
+@data_option("Folder for the reports.")
+@database_option("A PostgreSQL database for the reports instead, as postgresql://user@host/survey.")
 @click.option(
     "--url",
     "urls",
