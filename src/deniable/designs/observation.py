@@ -1,4 +1,4 @@
-"""Observation: what reports tabulate into, and what estimators eat."""
+"""Observation: counts of reports and the channel that they came through, as estimators take them in."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Estimation: from observations to tables with errors."""
+"""Estimation: from evidence to tables with errors."""

@@ -194,7 +194,7 @@ def _estimate(
         wider = "; errors are those of a sample from a larger population" if population == "fixed" else ""
         return with_what_is_known(replace(found, reason=found.reason + wider), reports, names)
     dispersion = pooled_inverse(told, population=population)
-    unbiased, n = Table(domain, dispersion.estimate, backend), dispersion.n
+    unbiased = Table(domain, dispersion.estimate, backend)
     if sampling is not None:
         dispersion = linearized(told, dispersion)
     for extension in extensions_of(sources):
@@ -216,9 +216,11 @@ def _estimate(
     warned = (
         *(() if sampling is None else sampling.warnings),
         *(() if alike is None else alike.warnings(ESTIMATED)),
-        *dispersion.warnings(n),
+        *dispersion.warnings,
     )
-    found = Estimate(made.table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=made.gap)
+    found = Estimate(
+        made.table, unbiased, dispersion, dispersion.n, chosen, reason, warned, pooled=pooled, gap=made.gap
+    )
     return with_what_is_known(found, reports, names)
 
 

@@ -160,8 +160,9 @@ class Dispersion(Frozen):
         """What a reader must know of how it came about."""
         return ()
 
-    def warnings(self, n: int) -> tuple[str, ...]:  # noqa: ARG002 - errors of independent respondents need none
-        """What is rough about it, of so many respondents."""
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is rough about it."""
         return ()
 
     @property

@@ -103,11 +103,12 @@ class PairedDispersion(Dispersion):
         told = f"{effect.min():.3f}" if np.ptp(effect) < 5e-4 else f"{effect.min():.3f} to {effect.max():.3f}"
         return f"respondents were paired: variances are {told} times those of unpaired ones", *unasked
 
-    def warnings(self, n: int) -> tuple[str, ...]:
+    @property
+    def warnings(self) -> tuple[str, ...]:
         """That errors are rough where respondents are few: how their coins went together is estimated too."""
-        if n >= _FEW:
+        if self.n >= _FEW:
             return ()
-        return (f"Only {n} respondents, some of them in pairs: errors and intervals of so few are rough.",)
+        return (f"Only {self.n} respondents, some of them in pairs: errors and intervals of so few are rough.",)
 
     def _pull(self, sample: Sample) -> float:
         return self.pulls.get(_whole(sample.observation.channel), 0.0)
