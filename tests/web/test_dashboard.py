@@ -215,6 +215,10 @@ def test_cross_tables_and_what_cannot_be_crossed(inside):
 
 def test_one_report_from_a_rare_region_has_its_own_place_and_stops_no_other(inside):
     inside.fill({(0, (cell,), (0,)): 30 for cell in range(4)} | {(0, (0,), (1,)): 1})
+    strange = inside.client.get("/analyst/tables?of=smokes&by=planet").text
+    assert "nothing public is called &#39;planet&#39;; there are &#39;region&#39;" in strange
+    assert "Shares of" not in strange
+    assert inside.client.get("/analyst/chart.svg?of=smokes&by=planet").status_code == 422
     page = inside.client.get("/analyst/tables?of=smokes&of=sleep&by=region").text
     assert "1 of 30 answers needed" in page
     assert page.count("%") > 8  # the others' shares and intervals

@@ -28,7 +28,8 @@ from deniable.core.rows import LEVEL
 from deniable.core.summary import share
 from deniable.device.privacy_statement import rounded_up
 from deniable.device.protocol.messages import FEWEST_TOGETHER
-from deniable.errors import DeniableError, StoreError
+from deniable.errors import DeniableError, InputError, StoreError
+from deniable.text import listed
 from deniable.web.api.post_reports import bounded_body
 from deniable.web.api.results_endpoint import estimates, results_csv, told
 from deniable.web.dashboard import login
@@ -200,10 +201,10 @@ class Dashboard:
         names = [name for name in dict.fromkeys(request.query_params.getlist("of")) if name]
         if not names and self.collector.survey.tables:
             names = list(self.collector.survey.tables[0])
-        by, language = self._group(request), self._labels(request).language
+        by, language = request.query_params.get("by", ""), self._labels(request).language
         chosen = Cross()
         try:
-            if names and by:
+            if names and self._is_group(by):
                 chosen = await self._once(("groups", by, language, *names), groups, names, by, language)
             elif names:
                 chosen = await self._once(("table", *names), table, names)
@@ -246,12 +247,13 @@ class Dashboard:
     async def draw_chart(self, request: Request) -> Response:
         """An estimate with its intervals."""
         names = request.query_params.getlist("of")
-        by, language = self._group(request), self._labels(request).language
+        by, language = request.query_params.get("by", ""), self._labels(request).language
 
         def make(kind: str) -> Awaitable[str | bytes]:
             return self._desk.make(drawing, names, by, language, kind)
 
         try:
+            self._is_group(by)
             return await self._picture(request, ("chart", by, language, *names), make)
         except DeniableError as error:
             return problem_response("unfit", error.message)
@@ -366,10 +368,12 @@ class Dashboard:
         labels, wanted = self.collector.survey.labels, request.query_params.get("lang", "")
         return labels.speaking(wanted) if wanted in labels.languages else labels
 
-    def _group(self, request: Request) -> str:
-        """The public attribute whose groups are asked for, or none."""
-        wanted = request.query_params.get("by", "")
-        return wanted if wanted in (item.name for item in self.collector.survey.public) else ""
+    def _is_group(self, by: str) -> bool:
+        """Whether groups are asked for; refused where no public attribute makes them."""
+        public = [item.name for item in self.collector.survey.public]
+        if by and by not in public:
+            raise InputError(f"nothing public is called {by[:40]!r}; there are {listed(public) or 'none'}")
+        return bool(by)
 
     async def _results(self) -> Results:
         found = await self._once("results", estimates)
