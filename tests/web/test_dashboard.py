@@ -455,3 +455,29 @@ def test_a_page_that_shows_the_same_is_neither_rendered_nor_verified_again(insid
     inside.fill({(0, (0,), (0,)): 100})
     assert inside.client.get("/analyst").text != first
     assert made == {"rendered": 3, "verified": 0}
+
+
+TWO_LANGUAGES = """
+format = 1
+name = "two"
+languages = ["en", "de"]
+title = { en = "Smoking", de = "Rauchen" }
+epsilon = 1.0
+[[questions]]
+name = "smokes"
+text = { en = "Do you smoke?", de = "Rauchen Sie?" }
+kind = "yes-no"
+"""
+
+
+def test_every_page_leads_to_itself_in_the_other_language(tmp_path):
+    found = Analyst(tmp_path, TWO_LANGUAGES)
+    with background(found.service) as url, httpx.Client(base_url=url, timeout=300) as found.client:
+        found.fill({(0, (0,), ()): 40})
+        found.log_in()
+        for path in ("/analyst", "/analyst/tables", "/analyst/associations", "/analyst/privacy"):
+            page = found.client.get(path)
+            assert (page.status_code, 'href="?lang=de"' in page.text) == (200, True), path
+        german = found.client.get("/analyst/tables?of=smokes&lang=de").text
+        assert 'href="?of=smokes&amp;lang=en"' in german
+        assert "Rauchen Sie?" in german

@@ -350,7 +350,7 @@ class Dashboard:
             "labels": labels,
             "title": labels.heading(),
             "language": labels.language,
-            "asked": [(name, value) for name, value in request.query_params.multi_items() if name != "lang"],
+            "parameters": [(name, value) for name, value in request.query_params.multi_items() if name != "lang"],
             "here": request.scope["path"],
             "open": self.collector.is_open,
             "closes": self.collector.survey.closes,
