@@ -17,6 +17,7 @@ from deniable.core.input_coercion import by_named_labels, row_labels
 from deniable.core.table import Table
 from deniable.errors import ConvergenceError, InputError, UnknownCategoryError
 from deniable.frozen import Frozen, readonly
+from deniable.numerics.proportional_fitting import proportional_fit
 from deniable.sampling.read_sampling import named, numbered, one_by_one, sampling, sampling_of
 from deniable.text import listed
 
@@ -62,18 +63,15 @@ class Margins(Frozen):
 
         Iterative proportional fitting (Deming & Stephan 1940): each margin is met in turn, until all are.
         """
-        out = np.ones_like(weights)
-        places = np.cumsum([0, *self.parts]).tolist()
-        for _ in range(_ROUNDS):
-            worst = 0.0
-            for first, last in pairwise(places):
-                mine, wanted = self.member[:, first:last], self.totals[first:last, None]
-                have = mine.T @ (weights * out)
-                ratio = np.divide(wanted, have, out=np.ones_like(have), where=have > 0)
-                worst = max(worst, float(np.abs(np.where(have > 0, ratio - 1, 0.0)).max()))
-                out = out * (mine @ ratio)
-            if worst < _MISFIT:
-                return out
+        parts = [slice(first, last) for first, last in pairwise(np.cumsum([0, *self.parts]).tolist())]
+        folds = [
+            (lambda out, mine=mine: mine.T @ (weights * out), lambda ratio, mine=mine: mine @ ratio)
+            for mine in (self.member[:, part] for part in parts)
+        ]
+        totals = [self.totals[part, None] for part in parts]
+        out, worst = proportional_fit(np.ones_like(weights), folds, totals, sweeps=_ROUNDS, close=_MISFIT)
+        if worst < _MISFIT:
+            return out
         raise ConvergenceError(
             f"the margins of {' and '.join(self.names)} cannot all be met: after {_ROUNDS} rounds one is still "
             f"{worst:.2g} of itself away. Some combinations of their values have no respondents; join categories, or "
