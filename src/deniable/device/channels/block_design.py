@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from deniable.device.channels.channel_kind import Kind, check_share, draws_of, either
+from deniable.device.channels.channel_kind import CategoryKind, check_share, draws_of, either
 from deniable.device.channels.finite_field import is_field, less, times
 from deniable.device.protocol.canonical_json import Whole
 from deniable.device.random_draws import below
@@ -33,7 +33,7 @@ def dimension(k: int, order: int) -> int:
     return found
 
 
-class BlockDesignWeights(Kind, frozen=True, tag="block_design", tag_field="kind", omit_defaults=True):
+class BlockDesignWeights(CategoryKind, frozen=True, tag="block_design", tag_field="kind", omit_defaults=True):
     """`own` of 2^bits draws report one of the hyperplanes through the truth, the rest one of the others.
 
     Categories are the first k points of the space over the field with q elements, numbered by their coordinates as
@@ -44,7 +44,6 @@ class BlockDesignWeights(Kind, frozen=True, tag="block_design", tag_field="kind"
     Without `order`, q is a prime and k its square: a whole plane.
     """
 
-    k: Whole
     own: Whole
     bits: Whole
     order: Annotated[int, Meta(ge=2, lt=1 << 32)] = 0
@@ -53,11 +52,6 @@ class BlockDesignWeights(Kind, frozen=True, tag="block_design", tag_field="kind"
     def q(self) -> int:
         """How many points a line has."""
         return self.order or isqrt(max(self.k, 0))
-
-    @property
-    def truths(self) -> int:
-        """The points."""
-        return self.k
 
     @property
     def directions(self) -> int:

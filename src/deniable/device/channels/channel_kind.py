@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from deniable.device.protocol.canonical_json import Message
+from deniable.device.protocol.canonical_json import Message, Whole
 from deniable.device.refusal import refuse
 
 if TYPE_CHECKING:
@@ -105,7 +105,18 @@ class Kind(Message, frozen=True):
         return self.disguise(truth, draw)
 
 
-class SetKind(Kind, frozen=True):
+class CategoryKind(Kind, frozen=True):
+    """A kind of so many categories."""
+
+    k: Whole
+
+    @property
+    def truths(self) -> int:
+        """The categories."""
+        return self.k
+
+
+class SetKind(CategoryKind, frozen=True):
     """A kind whose report is a set of categories, as the number whose binary digits are its members."""
 
     @property

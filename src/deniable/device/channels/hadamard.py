@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from deniable.device.channels.channel_kind import Kind, draws_of
+from deniable.device.channels.channel_kind import CategoryKind, draws_of
 from deniable.device.protocol.canonical_json import Whole
 from deniable.device.refusal import refuse
 
@@ -15,17 +15,11 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = (1 << 20) - 1
 
 
-class HadamardWeights(Kind, frozen=True, tag="hadamard", tag_field="kind"):
+class HadamardWeights(CategoryKind, frozen=True, tag="hadamard", tag_field="kind"):
     """`other` of 2^bits draws lead to each column of a Hadamard matrix that the truth's row dislikes."""
 
-    k: Whole
     other: Whole
     bits: Whole
-
-    @property
-    def truths(self) -> int:
-        """The rows that belong to a category."""
-        return self.k
 
     @property
     def reports(self) -> int:

@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from deniable.device.channels.channel_kind import SetKind
 from deniable.device.channels.krr import KRRWeights
-from deniable.device.protocol.canonical_json import Whole
 from deniable.device.random_draws import below
 from deniable.device.refusal import refuse
 
@@ -37,7 +36,6 @@ class HashingWeights(SetKind, frozen=True, tag="hashing", tag_field="kind", omit
     Up to 31 values the prime is 65537; more leave room for a smaller one only, which is then written.
     """
 
-    k: Whole
     value: KRRWeights
     prime: Annotated[int, Meta(ge=2, lt=1 << 32)] = 0
 
@@ -45,11 +43,6 @@ class HashingWeights(SetKind, frozen=True, tag="hashing", tag_field="kind", omit
     def modulus(self) -> int:
         """The prime."""
         return self.prime or PRIME
-
-    @property
-    def truths(self) -> int:
-        """The categories."""
-        return self.k
 
     @property
     def reports(self) -> int:

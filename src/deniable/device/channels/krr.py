@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from deniable.device.channels.channel_kind import Kind, draws_of, either
+from deniable.device.channels.channel_kind import CategoryKind, draws_of, either
 from deniable.device.protocol.canonical_json import Whole
 from deniable.device.refusal import refuse
 
@@ -13,17 +13,11 @@ if TYPE_CHECKING:
     from deniable.device.random_draws import Draw
 
 
-class KRRWeights(Kind, frozen=True, tag="krr", tag_field="kind"):
+class KRRWeights(CategoryKind, frozen=True, tag="krr", tag_field="kind"):
     """`other` of 2^bits draws lead to each of the k - 1 other answers, the rest to the truth."""
 
-    k: Whole
     other: Whole
     bits: Whole
-
-    @property
-    def truths(self) -> int:
-        """The categories."""
-        return self.k
 
     @property
     def keep(self) -> int:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from deniable.device.channels.channel_kind import Kind, draws_of
+from deniable.device.channels.channel_kind import CategoryKind, draws_of
 from deniable.device.channels.dense import PRIMES, adding
 from deniable.device.protocol.canonical_json import Whole
 from deniable.device.random_draws import stretch
@@ -21,23 +21,17 @@ MOST_TRUTHS = 256
 _MOST_COUNTED = 1024  # patterns
 
 
-class PatternsWeights(Kind, frozen=True, tag="patterns", tag_field="kind", dict=True):
+class PatternsWeights(CategoryKind, frozen=True, tag="patterns", tag_field="kind", dict=True):
     """Report u has `high[u]` of 2^bits draws for the truths of its pattern, and `low[u]` for the others.
 
     `large[u]` is the pattern, a number in hexadecimal whose binary digits are its truths; patterns rise, so that there
     is one way to write them. The draws that are left of a truth make one more report, unless none is left of any.
     """
 
-    k: Whole
     large: tuple[str, ...]
     low: tuple[Whole, ...]
     high: tuple[Whole, ...]
     bits: Whole
-
-    @property
-    def truths(self) -> int:
-        """As many as it says."""
-        return self.k
 
     @property
     def reports(self) -> int:

@@ -17,15 +17,9 @@ if TYPE_CHECKING:
 class SubsetWeights(SetKind, frozen=True, tag="subset", tag_field="kind"):
     """A set of d categories: `own` of 2^bits draws put the truth into it; the others are drawn evenly."""
 
-    k: Whole
     d: Whole
     own: Whole
     bits: Whole
-
-    @property
-    def truths(self) -> int:
-        """The categories."""
-        return self.k
 
     @property
     def ratio(self) -> Fraction:

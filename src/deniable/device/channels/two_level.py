@@ -6,18 +6,17 @@ from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING
 
-from deniable.device.channels.channel_kind import SetKind, set_of
+from deniable.device.channels.channel_kind import Kind, set_of
 from deniable.device.channels.krr import KRRWeights
 from deniable.device.channels.subset import SubsetWeights
 from deniable.device.channels.unary import UnaryWeights
 from deniable.device.refusal import refuse
 
 if TYPE_CHECKING:
-    from deniable.device.channels.channel_kind import Kind
     from deniable.device.random_draws import Draw
 
 
-class TwoLevelWeights(SetKind, frozen=True, tag="two_level", tag_field="kind"):
+class TwoLevelWeights(Kind, frozen=True, tag="two_level", tag_field="kind"):
     """The `first` set is drawn once for a panel; each time it is sent, every bit of it goes through `again`."""
 
     first: UnaryWeights | SubsetWeights
@@ -27,6 +26,11 @@ class TwoLevelWeights(SetKind, frozen=True, tag="two_level", tag_field="kind"):
     def truths(self) -> int:
         """The first set's."""
         return self.first.truths
+
+    @property
+    def reports(self) -> int:
+        """Every set."""
+        return 1 << self.truths
 
     @property
     def ratio(self) -> Fraction:

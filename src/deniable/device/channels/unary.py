@@ -16,15 +16,9 @@ if TYPE_CHECKING:
 class UnaryWeights(SetKind, frozen=True, tag="unary", tag_field="kind"):
     """A set: of 2^bits draws, one a category, `own` put the truth into it and `other` any other category."""
 
-    k: Whole
     own: Whole
     other: Whole
     bits: Whole
-
-    @property
-    def truths(self) -> int:
-        """The categories."""
-        return self.k
 
     @property
     def ratio(self) -> Fraction:
