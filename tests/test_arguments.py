@@ -32,7 +32,7 @@ RECORDS = {
     *("GroupedTotals", "HypercontractiveCertificate", "Interval", "Measure", "Mix", "Numbers", "Poststratified"),
     *("Labels", "Prevalences", "Question", "Survey", "TestResult", "Totals", "DeniableError"),
     *("compliance.Compliance", "compliance.SumScore", "graphs.EdgeStatement", "graphs.NodeEstimate"),
-    *("graphs.Released", "graphs.Total"),
+    *("graphs.NoisyRow", "graphs.Released", "graphs.Total"),
 }
 OPEN = {"DeniableError"}  # takes whatever there is to say
 ABSTRACT = {"Wanted"}  # made by its methods: Python refuses before any constructor of ours is reached

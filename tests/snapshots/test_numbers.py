@@ -17,6 +17,7 @@ import deniable as dn
 NOT_HERE = {
     "density": "b has too few categories: test_other_numbers.py",
     "replicate_weights": "takes weights that somebody else made: test_other_numbers.py",
+    "convergence": "of blocks alone: tests/extensions/blocks/test_convergence.py",
     "corrected_words": "nothing was corrected here: tests/inference/test_corrected_words.py",
     "second_phase": "plans: test_other_numbers.py",
     "randomize_in_clusters": "disguises: test_other_numbers.py",

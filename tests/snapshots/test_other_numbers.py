@@ -141,6 +141,8 @@ CALLS = {
 # Functions that are called elsewhere, make no numbers, or draw from the secure source alone.
 ELSEWHERE = {
     "audit": "draws from the secure source",
+    "compare": "tests/planning/test_compare_designs.py",
+    "convergence": "tests/extensions/blocks/test_convergence.py",
     "derived": "test_numbers.py",
     "design_from_dict": "test_designs.py",
     "open_reports": "test_files.py",
@@ -148,6 +150,7 @@ ELSEWHERE = {
     "read_survey": "test_http.py",
     "corrected_words": "a survey's words",
     **dict.fromkeys(("read_graph", "read_noisy_graph", "write_graph", "write_noisy_graph"), "files of graphs"),
+    **dict.fromkeys(("merge_rows", "randomize_row", "read_rows", "write_row"), "tests/graphs/test_rows.py"),
 }
 
 
