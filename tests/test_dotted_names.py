@@ -31,7 +31,7 @@ FILE = re.compile(r"(?<![\w/])src/deniable(?:/[\w.{*-][\w.{},*-]*)+")
 TABLE, ENTRY, SERVICE = "a table in PostgreSQL", "an entry in a file of reports", "a file in deploy"
 ABSENT = {
     **dict.fromkeys(("arrived", "counts", "reports", "store"), TABLE),
-    **dict.fromkeys(("colour", "design", "format", "notes", "origin", "scores", "sha256"), ENTRY),
+    **dict.fromkeys(("colour", "design", "format", "notes", "origin", "remarks", "scores", "sha256"), ENTRY),
     **dict.fromkeys(("service", "socket"), SERVICE),
     "events": "a logger's name",
     "ledger": "says what a file is, in the file",

@@ -48,7 +48,7 @@ def test_markdown_has_the_same_headings(run):
 
 def test_only_the_asked_tables_are_crossed(run):
     result = run("report", "in/reports.parquet", "-o", "r.md", "--table", "sex,income", "--json", *QUICK)
-    assert json.loads(result.stdout) == {"output": "r.md", "reports": 4000, "alarms": []}
+    assert json.loads(result.stdout) == {"output": "r.md", "reports": 4000, "alarms": [], "nearness": ""}
     assert r"sex \\ age" not in Path("r.md").read_text()
 
 

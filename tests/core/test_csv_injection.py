@@ -81,7 +81,8 @@ def test_results_are_marked_and_their_numbers_are_numbers():
     made = {"attributes": ["@a", "b"], "reports": 9, "method": "mle", "reason": "", "gap": None, "notes": []}
     table = msgspec.convert({**made, "cells": [cell, {**cell, "categories": [-5]}]}, ResultTable)
     told = {"survey": "s", "design": "d", "epsilon": 1.0, "reports": 9, "origin": PEOPLE.told, "level": 0.95}
-    told |= {"open": True, "rejected": {}, "corrections": [], "tables": [], "nearness": "", "alarms": []}
+    told |= {"open": True, "rejected": {}, "corrections": [], "tables": [], "wanted": [], "nearness": ""}
+    told |= {"alarms": []}
     numbers = [{"wanted": "=mean(a)", "which": "", "reports": 9, "estimate": -2.5, "low": None, "high": 1.0}]
     read = msgspec.convert({**told, "numbers": numbers, "number_notes": ["=1+1"]}, Results)
     found = msgspec.structs.replace(read, tables=(table,))

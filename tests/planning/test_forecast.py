@@ -119,7 +119,7 @@ def test_a_dash_is_said_to_be_what_it_is(monkeypatch):
     plain = plan({"x": [0, 1], "y": [0, 1, 2]}, 1.0, ["x", "y"], 1000, truth={"x": [3, 1]})
     assert plain.floor is not None
     assert "A dash: nobody would tell it." in str(plain)
-    monkeypatch.setattr("deniable.planning.forecast.floor_at", refuse)
+    monkeypatch.setattr("deniable.planning.forecast.best_floor", refuse)
     unknown = plan(plain.domain, 1.0, ["x", "y"], 1000, truth={"x": [3, 1]})
     assert unknown.floor is None
     assert "A dash: nobody would tell it, or, under times the best, that the best is not known." in str(unknown)

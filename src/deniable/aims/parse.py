@@ -24,6 +24,8 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from deniable.core.labels import Labels
+
 _WEIGHT = re.compile(r"(?P<body>.*\S)\s+weight\s+(?P<weight>\S+)", re.DOTALL)
 _CALL = re.compile(r"(?P<kind>[a-z_]+)\s*\((?P<inside>.*)\)", re.DOTALL)
 
@@ -65,6 +67,11 @@ def read_wanted(text: str) -> Wanted:
     if found["kind"] not in AIMS:
         raise plain.refused(f"wants {found['kind']!r}, which is none of {listed(sorted(AIMS))}")
     return AIMS[found["kind"]].parse(call)
+
+
+def aims_of(labels: Labels) -> tuple[Wanted, ...]:
+    """What the survey of some reports is made for; nothing where they do not know it."""
+    return tuple(map(read_wanted, labels.aims))
 
 
 def _read(one: Wanted | str | Sequence[str]) -> Wanted:

@@ -209,15 +209,19 @@ def _groups(one: Told) -> Mapping[Any, Estimate | Refused]:
 
 
 def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[str, Any]:
+    from deniable.designs.distance_to_best import nearness_of
     from deniable.estimation.by_group import Grouped
 
     told, opened = [one for one in found if not isinstance(one, Refused)], sources[0]
+    aimed = next((one for one in sources if one.labels.aims), opened)
     several = {"designs": [one.design.id for one in sources]} if len(sources) > 1 else {}
     return {
         **origin_json(*sources),
         "design": opened.design.id,
         **several,
         "served_as": opened.labels.design or None,
+        "wanted": list(aimed.labels.aims),
+        "nearness": nearness_of(aimed),
         "epsilon": max(one.design.epsilon for one in sources),
         "notes": list(dict.fromkeys(note for one in sources for note in one.notes)),
         "level": level,

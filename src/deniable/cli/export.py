@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +87,7 @@ def command(
     from deniable.files.object_storage import place_of
     from deniable.files.write_files import write_table
     from deniable.inference.corrected_words import corrected_words
-    from deniable.reporting.scripts.write_script import SCRIPTS, write_script
+    from deniable.reporting.scripts.write_script import SCRIPTS, remarks_on, write_script
 
     target = place_of(output)
     if target.exists():
@@ -99,7 +100,7 @@ def command(
     rows = None if kind == ".json" else opened.n
     scored = 0
     if kind == ".json":
-        target.write_bytes(opened.header.json())
+        target.write_bytes(replace(opened.header, remarks=remarks_on(opened)).json())
     elif kind in SCRIPTS:
         if not isinstance(target, Path):
             raise InputError(f"scripts are written to this machine, not to {target}; copy them from here")
@@ -108,7 +109,7 @@ def command(
         write_table(labelled_batches(opened, in_words=bool(opened.labels.answers)), target, opened.origin)
     else:
         asked = [] if no_scores else [*by_themselves(opened.design), *(split(table) for table in tables)]
-        opened.write(target, debiased=asked, remarks=corrected.lines)
+        opened.write(target, debiased=asked, remarks=remarks_on(opened))
         scored = len(read_header(target).scores or ())
     if as_json:
         beside = {"beside": [str(file) for file in made[1:]]} if len(made) > 1 else {}

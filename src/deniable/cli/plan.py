@@ -90,6 +90,7 @@ def command(
       deniable plan survey.toml --n 2000 --guess smokes=0.8,0.2 -o recommended.toml
       deniable plan domain.toml --epsilon 1 --n 5000 --wanted "mean(age)" --wanted "cdf(income)"
     """  # noqa: D301 - click wants the character itself
+    from deniable.designs.distance_to_best import nearness
     from deniable.planning.forecast import plan
 
     found = read_asked(asked)
@@ -129,14 +130,23 @@ def command(
     if as_json:
         judged = None if own is None else not _in_blocks(own)
         told = {"guess": None if guess is None else dict(guess), "own_design_judged": judged, "command": command}
+        told |= {} if own is None else {"own_nearness": nearness(own, forecast.wanted, forecast.truth)}
         emit(_data(forecast, error) | told)
         return
-    apart = [NOT_JUDGED] if own is not None and _in_blocks(own) else []
+    apart = [] if own is None else [NOT_JUDGED] if _in_blocks(own) else _own_nearness(forecast, own)
     _show(forecast, error, [*apart, f"Disguise a table by it: {command}"])
 
 
 def _in_blocks(design: Design) -> bool:
     return design.served_in_blocks() is not None
+
+
+def _own_nearness(forecast: Forecast, own: Design) -> list[str]:
+    """How far the file's own design is from the best, where it is not the recommended one."""
+    from deniable.designs.distance_to_best import nearness
+
+    far = "" if own == forecast.recommended else nearness(own, forecast.wanted, forecast.truth)
+    return [f"{OWN.capitalize()}: {far[:1].lower()}{far[1:]}"] if far else []
 
 
 def _command(file: Path, known: Domain, forecast: Forecast, said: Sequence[str]) -> str:
@@ -249,6 +259,8 @@ def _epsilons(forecast: Forecast, names: list[str]) -> Grid:
 
 
 def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
+    from deniable.designs.distance_to_best import nearness
+
     statement = forecast.recommended.describe()
     return {
         "n": forecast.n,
@@ -256,6 +268,7 @@ def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
         "tables": forecast.tables,
         "wanted": [str(one) for one in forecast.wanted],
         "recommended": forecast.candidates[0].name,
+        "nearness": nearness(forecast.recommended, forecast.wanted, forecast.truth),
         "needed": None if error is None else _needed(forecast, error),
         "odds_factor": statement.odds_factor,
         "belief_after_5_percent": statement.posterior(0.05),

@@ -25,7 +25,6 @@ from deniable.errors import InputError
 from deniable.text import counted
 
 if TYPE_CHECKING:
-    from deniable.aims.aim import Wanted
     from deniable.reporting.methods_section import Facts
 
 
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     "--wanted",
     "numbers",
     multiple=True,
-    help='What the survey was made for, such as "mean(age)". Repeatable; a survey file given for its words says it.',
+    help='Another number to tell, such as "mean(age)"; what the survey was made for, where REPORTS do not know it.',
 )
 @click.option("--by", multiple=True, metavar="COLUMN", help="Public columns to group by; all with few values if none.")
 @click.option("--no-groups", is_flag=True, help="Show everybody together only.")
@@ -111,8 +110,8 @@ def command(
     opened = reports_at(reports, design, words=words, language=language)
     drawn = sampling_of(opened, weights, strata, clusters)
     wanted = [split(table) for table in tables]
-    made_for = [read_wanted(text) for text in numbers] or _made_for(words)
-    estimates, about = survey(opened, wanted, by=columns, replicates=replicates, sampling=drawn, wanted=made_for)
+    more = [read_wanted(text) for text in numbers]
+    estimates, about = survey(opened, wanted, by=columns, replicates=replicates, sampling=drawn, wanted=more)
     name = name_of(reports)
     facts = [("reports", f"{opened.n} in {name}")]
     stated = {"weights": weights, "strata": strata, "clusters": clusters}
@@ -122,20 +121,12 @@ def command(
     made = document(title or opened.labels.heading(Path(name).stem), opened.design, estimates, facts=facts, **about)
     output.write_text(as_markdown(made) if markdown or suffix == ".md" else html(made), encoding="utf-8")
     if as_json:
-        emit({"output": str(output), **origin_json(opened), "alarms": about["quality"]})
+        told = {"alarms": about["quality"], "nearness": about["aims"].nearness}
+        emit({"output": str(output), **origin_json(opened), **told})
         return
     click.echo(f"{output}: {counted(len(estimates), 'table')}, {counted(len(about['crossed']), 'cross table')}.")
     for alarm in about["quality"]:
         click.echo(alarm, err=True)
-
-
-def _made_for(words: Path | None) -> list[Wanted]:
-    """What a survey file is made for."""
-    if words is None:
-        return []
-    from deniable.surveys.survey import read_survey
-
-    return list(read_survey(words).aims)
 
 
 def _facts(place: Path | str, design: str | None, words: Path | None, language: str | None) -> Facts:

@@ -22,7 +22,14 @@ from deniable.collection.session import Session, session_of
 from deniable.collection.shown_state import Shown
 from deniable.collection.simulated_marks import mark
 from deniable.collection.survey_lifecycle import Closing, Ends, Opening
-from deniable.collection.survey_messages import LOOPBACK, announcement, current_design, verified_design, words_mark
+from deniable.collection.survey_messages import (
+    LOOPBACK,
+    announcement,
+    current_design,
+    keep_aims,
+    verified_design,
+    words_mark,
+)
 from deniable.collection.worker_threads import Work
 from deniable.designs.extension import extension_of
 from deniable.device.origins import fingerprint
@@ -117,6 +124,7 @@ class Collector:
         self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
+        keep_aims(store, self.plan_id, survey)
         self._refuse_other_words()
         self._first = FirstWords(store, [each.verified for each in self._served.values()], self.design_id)
         self._forms = store.saved_under(words_mark(""))  # of designs served earlier too: whoever began goes on

@@ -17,7 +17,7 @@ import numpy as np
 
 from deniable.collection.report_cells import Cells, Memory, all_cells, in_order, of_texts
 from deniable.collection.simulated_marks import origin_in
-from deniable.collection.survey_messages import amendments_of, verified_design, words_mark
+from deniable.collection.survey_messages import amendments_of, kept_aims, verified_design, words_mark
 from deniable.collection.wordings import Wordings, wordings
 from deniable.core.labels import Labels, bin_words
 from deniable.designs.extension import extension_of
@@ -161,10 +161,11 @@ class Stored(NamedTuple):
 
 
 def stored_labels(store: Readable, verified: VerifiedDesign) -> Labels:
-    """The words that a design was served with, if the store has them; at least under which hash it was served."""
+    """The words that a design was served with, and what it is made for; at least under which hash it was served."""
     put_to_some = [coded for coded in verified.asked_coded if coded.rules]
     rules = {coded.name: {rule.attribute: rule.values for rule in coded.rules} for coded in put_to_some}
-    served = Labels(design=verified.id, show_if=rules)
+    aims, guess = kept_aims(store, verified.plan_id)
+    served = Labels(design=verified.id, show_if=rules, aims=aims, guess=guess)
     body = store.saved(words_mark(verified.message.texts))
     if body is None:
         return served
@@ -182,6 +183,8 @@ def stored_labels(store: Readable, verified: VerifiedDesign) -> Labels:
         design=verified.id,
         public=tuple(known.name for known in verified.public),
         show_if=rules,
+        aims=aims,
+        guess=guess,
     )
 
 

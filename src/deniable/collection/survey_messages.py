@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 import msgspec
 
 from deniable.collection.first_words import connected, first_of
+from deniable.core.untrusted_files import parse_json
 from deniable.device.design_terms import is_edge
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.form import read_form
@@ -167,6 +168,42 @@ def form_body(survey: Survey) -> bytes:
 def words_mark(texts: str) -> str:
     """Under which name a store keeps the words with this hash: results are then shown in them, by whatever program."""
     return f"words {texts}"
+
+
+class _Aims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    wanted: tuple[str, ...]
+    guess: dict[str, tuple[float, ...]] = {}
+
+
+def keep_aims(store: Store, plan: str, survey: Survey) -> None:
+    """Keep what a survey is made for beside its plan, of which it is no part; where it changed, behind what it was."""
+    labels = survey.labels
+    now = msgspec.json.encode(_Aims(labels.aims, dict(labels.guess)), order="sorted")
+    kept = _aims_of(store, plan)
+    if not kept or kept[-1] != now:
+        place = len(kept)
+        while store.save(_aims_mark(plan, place), now) != now:  # another program was faster
+            place += 1
+
+
+def kept_aims(store: Readable, plan: str) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]]]:
+    """What a plan was last served for, as texts, and the shares that were expected; nothing where nobody kept it."""
+    kept = _aims_of(store, plan)
+    if not kept:
+        return (), {}
+    found = parse_json(kept[-1], "what the survey is made for", _Aims)
+    return found.wanted, found.guess
+
+
+def _aims_of(store: Readable, plan: str) -> list[bytes]:
+    found: list[bytes] = []
+    while (body := store.saved(_aims_mark(plan, len(found)))) is not None:
+        found.append(body)
+    return found
+
+
+def _aims_mark(plan: str, place: int) -> str:
+    return f"aims {plan} {place}"
 
 
 def _words(item: Item) -> FormItem:

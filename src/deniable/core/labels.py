@@ -1,4 +1,4 @@
-"""Labels: what a survey file says beside its design, attached to what was collected by it: words, and who was asked.
+"""Labels: what a survey file says beside its design: words, who was asked, and what it is made for.
 
 Reports hold codes, and a design names attributes and categories as programs like them: `cheated`, `yes`. What people
 were asked, and what they read beside each answer, stands here, in every language of the survey, one of which is chosen.
@@ -72,6 +72,8 @@ class Labels(Frozen):
         show_if: for each question that is put to some, the public attributes that decide, and their values.
         corrections: what changed in the words since people answered. A public column, `dn_words`, then says of each
             report which words it was made under.
+        aims: what the survey is made for, a wanted number a text, as `dn.read_wanted` reads them.
+        guess: the shares that its maker expects, by attribute: where a design is judged; even shares without them.
 
     >>> labels = Labels(
     ...     {"en": "Smoking", "de": "Rauchen"},
@@ -94,6 +96,8 @@ class Labels(Frozen):
     public: tuple[str, ...] = ()
     show_if: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
     corrections: tuple[Correction, ...] = ()
+    aims: tuple[str, ...] = ()
+    guess: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,8 +116,9 @@ class Labels(Frozen):
         return replace(self, language=language)
 
     def of_reports(self, known: Labels) -> Labels:
-        """The same words for reports that have `known` ones: what was corrected stays known, whatever is shown."""
-        return self if self.corrections else replace(self, corrections=known.corrections)
+        """The same words for reports that have `known` ones: what was corrected, and aimed at, stays known."""
+        kept = self if self.corrections else replace(self, corrections=known.corrections)
+        return replace(kept, aims=known.aims, guess=thawed(known.guess)) if known.aims else kept
 
     def served_as(self, design: str) -> Labels:
         """The same words, of the design that a collector printed."""
@@ -198,6 +203,8 @@ class _Kept(msgspec.Struct, forbid_unknown_fields=True):
     public: tuple[str, ...]
     show_if: dict[str, dict[str, tuple[str | bool | int | float, ...]]] = {}
     corrections: tuple[_KeptCorrection, ...] = ()
+    aims: tuple[str, ...] = ()
+    guess: dict[str, tuple[float, ...]] = {}
 
 
 def bin_words(edges: Sequence[str], languages: Sequence[str], categories: Sequence[object]) -> list[dict[str, str]]:

@@ -32,7 +32,7 @@ from deniable.core.domain import Domain
 from deniable.core.input_coercion import has_labels
 from deniable.core.results import frame_of, panels
 from deniable.core.summary import Shown, Summary, Written, number, share
-from deniable.designs.distance_to_best import best_floor, floor_at
+from deniable.designs.distance_to_best import best_floor, nearness
 from deniable.designs.registry import DESIGNS
 from deniable.designs.request import Request
 from deniable.device.epsilon import require_number
@@ -154,9 +154,7 @@ class Forecast(Shown, Frozen):
     def floor(self) -> Floor | None:
         """What no design at this epsilon goes below; None where that cannot be computed."""
         try:
-            if self.truth is None:
-                return best_floor(self.domain, self.wanted, self.epsilon)
-            return floor_at(self.domain, self.wanted, self.epsilon, self.truth)
+            return best_floor(self.domain, self.wanted, self.epsilon, self.truth)
         except InputError:
             return None  # too many cells for a floor at a guess
 
@@ -200,8 +198,8 @@ class Forecast(Shown, Frozen):
         )
         enough = f"{self.n} respondents bring the worst share within 5 points (95% interval) by the recommended design."
         lines = [*([enough] if self.solved else []), meaning, f"Recommended: {best.name}{self._reason()}."]
-        if self.floor is not None and best.covers_all and not best.is_correlated:
-            lines.append(f"It {self.floor.distance(best.loss)}.")
+        if best.covers_all and (far := nearness(best.design, self.wanted, self.truth)):
+            lines.append(far)
         costs = [c for c in best.cost if not np.isnan(c)]
         if costs:
             few, many = f"{min(costs):.0f}", f"{max(costs):.0f}"

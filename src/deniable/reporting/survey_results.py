@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -43,12 +44,14 @@ def survey(
 ) -> tuple[list[Estimate | Refused], dict[str, Any]]:
     """Estimates of every attribute and of the asked tables, and what else `reporting.document` takes.
 
-    `wanted` is what the survey was made for: its numbers are told, and how near the design is to the best. Without
-    `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. Every
-    attribute is also estimated in each group of the public attributes `by`: by default, of all with few groups.
-    What too few have answered has that said in its place, and stops nothing else. With a sampling, estimates and
-    tests are weighted, with its errors.
+    Numbers that the survey was made for are told, and how near the design is to the best; `wanted` are others, or what
+    it was made for where the reports do not know it. Without `tables`, pairs are crossed and tested where the reports
+    cover them, unless there are too many. Every attribute is also estimated in each group of the public attributes
+    `by`: by default, of all with few groups. What too few have answered has that said in its place, and stops nothing
+    else. With a sampling, estimates and tests are weighted, with its errors.
     """
+    if wanted and not reports.labels.aims:
+        reports = reports.with_labels(replace(reports.labels, aims=tuple(map(str, wanted))))
     names = list(reports.design.domain)
     known = [name for name in names if reports.design.covers([name])]
     hidden = [name for name in names if name not in known]
@@ -73,7 +76,7 @@ def survey(
         "groups": [_grouped(reports, name, column, sampling) for column in public for name in known],
         "statement": reports.describe(published=fewest_published(reports, public) if sampling is None else None),
         "quality": [*alarms(reports, told), *untested, *_not_told(hidden)],
-        "aims": told_aims(reports, wanted, weights=sampling),
+        "aims": told_aims(reports, also=wanted, weights=sampling),
         "lead": _lead(reports, sampling),
         "origin": reports.origin,
         "corrected": corrected_words(reports),

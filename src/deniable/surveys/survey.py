@@ -21,7 +21,7 @@ from deniable.core.domain import Domain
 from deniable.core.labels import Labels, bin_words
 from deniable.device.epsilon import exp_below
 from deniable.errors import DeniableError, DesignError, InputError, SurveyError
-from deniable.frozen import Frozen
+from deniable.frozen import Frozen, thawed
 from deniable.surveys.build_design import build, everything, read_design, searched_for
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.panel import panel_of, share_found
@@ -93,6 +93,8 @@ class Survey(Frozen):
             self.languages,
             public=tuple(item.name for item in self.public),
             show_if={item.name: item.show_if for item in self.questions if item.show_if},
+            aims=tuple(map(str, self.aims)),
+            guess=thawed(self.guess or {}),
         )
 
     def _answers(self, item: Item) -> dict[str, Mapping[str, str]]:

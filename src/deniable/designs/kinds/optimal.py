@@ -22,13 +22,12 @@ from msgspec import Meta
 
 from deniable.aims.aim import Wanted, asked_of
 from deniable.aims.assumed_truth import Guess
-from deniable.aims.default_aims import in_words
 from deniable.aims.parse import gathered
 from deniable.channels.best_channel import Choice
 from deniable.core.data_frames import is_count
 from deniable.core.domain import Domain
 from deniable.designs.design import Design
-from deniable.designs.distance_to_best import best_floor, floor_at, loss_of
+from deniable.designs.distance_to_best import best_floor, loss_of, nearness
 from deniable.designs.registry import design_from_bytes, differs
 from deniable.designs.request import ChannelOptions, Proposal
 from deniable.designs.search_questions import Task, chosen
@@ -155,10 +154,7 @@ class Optimal(Design):
     @cached_property
     def floor(self) -> Floor:
         """What no design at this epsilon goes below: certified where the question is small, else the closed form."""
-        wanted = self._made_for
-        if self.guess is None:
-            return best_floor(self.domain, wanted, self.asked_epsilon)
-        return floor_at(self.domain, wanted, self.asked_epsilon, self.guess)
+        return best_floor(self.domain, self._made_for, self.asked_epsilon, self.guess)
 
     @property
     def times(self) -> float:
@@ -176,14 +172,8 @@ class Optimal(Design):
     def _statement(self) -> Statement:
         """What a respondent is asked, what the report can tell, and how far from the best this is."""
         plain = super()._statement()
-        if not self.wanted:
-            return plain
-        try:
-            far = self.floor.distance(self.loss)
-        except InputError:
-            return plain  # a floor at a guess is for few cells
-        made = f"Made for {in_words(self.wanted, self.domain)}: {far}."
-        return replace(plain, notes=(*plain.notes, made))
+        far = nearness(self, self.wanted, self.guess)
+        return replace(plain, notes=(*plain.notes, far)) if far else plain
 
     @classmethod
     def make(cls, request: Request, options: OptimalOptions) -> Optimal:

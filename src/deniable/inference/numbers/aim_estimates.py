@@ -20,10 +20,11 @@ import numpy as np
 
 from deniable.aims.aim import lifted
 from deniable.aims.category_scores import category_scores
+from deniable.aims.parse import aims_of
 from deniable.core.results import Interval
 from deniable.core.rows import Row, rows_of
 from deniable.core.summary import Ends, Shown, Stamp, Summary
-from deniable.designs.distance_to_best import nearness
+from deniable.designs.distance_to_best import nearness_of
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.refused import Refused, shown
 from deniable.estimation.notes.stamped import stamped
@@ -134,11 +135,16 @@ class ToldAims(Frozen):
 NONE_TOLD = ToldAims(None, "")
 
 
-def told_aims(reports: Reports, aims: Sequence[Wanted], level: float = 0.95, **options: Unpack[Options]) -> ToldAims:
-    """What a survey was made for; what too few have answered, or reports do not tell, has that said in its place."""
+def told_aims(
+    reports: Reports, level: float = 0.95, also: Sequence[Wanted] = (), **options: Unpack[Options]
+) -> ToldAims:
+    """What the survey of some reports was made for, and `also` other numbers.
+
+    What too few have answered, or reports do not tell, has that said in its place.
+    """
     rows: list[Row] = []
     notes: dict[str, None] = {}
-    for one in aims:
+    for one in dict.fromkeys((*aims_of(reports.labels), *also)):
         found = shown(reports, list(one.attributes), partial(wanted_numbers, reports, [one], level, **options))
         if one.estimator is not None and isinstance(found, Refused):
             rows.append(Row((str(one), ""), found.n, reason=found.reason))
@@ -146,7 +152,7 @@ def told_aims(reports: Reports, aims: Sequence[Wanted], level: float = 0.95, **o
             rows += found.rows
             notes |= dict.fromkeys(found.notes)
     numbers = WantedNumbers(tuple(rows), level, tuple(notes)) if rows else None
-    return ToldAims(numbers, nearness(reports.design, aims))
+    return ToldAims(numbers, nearness_of(reports))
 
 
 @stamped

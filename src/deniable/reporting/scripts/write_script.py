@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.rows import LEVEL
+from deniable.designs.distance_to_best import nearness_of
 from deniable.designs.reports.debiased_columns import scores
 from deniable.device.privacy_statement import rounded_up
 from deniable.errors import InputError
@@ -188,7 +189,7 @@ def write_script(reports: Reports, path: Path, tables: Sequence[Sequence[str]] =
     beside = path.with_suffix(".parquet")
     if beside.exists():
         raise InputError(f"the notebook's reports would be {beside}, which is already there", file=str(beside))
-    reports.write(beside, remarks=corrected_words(reports).lines)
+    reports.write(beside, remarks=remarks_on(reports))
     text = notebook(_about(reports), reports, beside.name, tables)
     write_whole(path, lambda place: place.write_text(text, encoding="utf-8"))
     return [path, beside]
@@ -204,5 +205,10 @@ def _about(reports: Reports) -> list[str]:
         *disguised(reports.design, reports.labels),
         "Counts of reports are not counts of answers; the estimates below take the disguise out.",
         f"Design {named}.",
-        *corrected_words(reports).lines,
+        *remarks_on(reports),
     ]
+
+
+def remarks_on(reports: Reports) -> tuple[str, ...]:
+    """What every file of reports says besides: how near the design is to the best, and what was corrected meanwhile."""
+    return (*filter(None, [nearness_of(reports)]), *corrected_words(reports).lines)

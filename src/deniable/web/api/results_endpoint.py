@@ -131,16 +131,18 @@ class ResultNumber(Struct, frozen=True, forbid_unknown_fields=True):
 class Aims(Struct, frozen=True):
     """What a survey was made for: its numbers that are no tables, and how near its design is to the best."""
 
+    wanted: tuple[str, ...]
     numbers: tuple[ResultNumber, ...]
     number_notes: tuple[str, ...]
     nearness: str
 
     @classmethod
-    def of(cls, surveyed: Surveyed, reports: Reports, level: float = LEVEL) -> Aims:
+    def of(cls, reports: Reports, level: float = LEVEL) -> Aims:
         """As reports tell them."""
-        found = told_aims(reports, surveyed.survey.aims, level)
+        found = told_aims(reports, level)
         told = [] if found.numbers is None else found.numbers.told
-        return cls(msgspec.convert(told, tuple[ResultNumber, ...]), tuple(map(str, found.notes)), found.nearness)
+        numbers = msgspec.convert(told, tuple[ResultNumber, ...])
+        return cls(reports.labels.aims, numbers, tuple(map(str, found.notes)), found.nearness)
 
 
 class Estimates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -150,6 +152,7 @@ class Estimates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     level: float
     corrections: tuple[ResultCorrection, ...]
     tables: tuple[Told, ...]
+    wanted: tuple[str, ...]
     numbers: tuple[ResultNumber, ...]
     number_notes: tuple[str, ...]
     nearness: str
@@ -208,7 +211,7 @@ def estimates(surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None,
         level=level,
         corrections=msgspec.convert(corrected, tuple[ResultCorrection, ...]),
         tables=tuple(result_table(each, level) for each in found),
-        **msgspec.structs.asdict(Aims.of(surveyed, reports, level)),
+        **msgspec.structs.asdict(Aims.of(reports, level)),
         alarms=tuple(alarms(reports, [each for each in found if not isinstance(each, Refused)])),
     )
 

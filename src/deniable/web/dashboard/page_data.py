@@ -109,7 +109,7 @@ def overview(surveyed: Surveyed) -> Overview:
         tables=tuple(table_of(reports, found) for found in singles),
         large=tuple(name for name in domain if name not in small),
         privacy=_privacy(surveyed, reports),
-        **msgspec.structs.asdict(Aims.of(surveyed, reports)),
+        **msgspec.structs.asdict(Aims.of(reports)),
         corrected=tuple(
             Corrections(each.said, msgspec.convert(each.told["changes"], tuple[Change, ...]))
             for each in corrected_words(reports)

@@ -147,6 +147,7 @@ class Overview(Struct, frozen=True):
     large: tuple[str, ...]
     privacy: Privacy
     numbers: tuple[ResultNumber, ...]
+    wanted: tuple[str, ...]
     number_notes: tuple[str, ...]
     nearness: str
     corrected: tuple[Corrections, ...]
