@@ -276,7 +276,12 @@ COUNTS = {"draw", "draw_reports", "draw_sets", "multinomials", "independent_supp
 MAY_TAKE_A_SOURCE = {
     "channels": EITHER | COUNTS,
     "designs": EITHER
-    | {"draw_ballots", "drawn_ballots", "drawn_observation"},  # whose ballot is whose: both ways go through them
+    | {
+        "draw_ballots",
+        "drawn_ballots",
+        "drawn_observation",
+        "drawn_tallies",
+    },  # whose ballot is whose: both ways go through them
     "extensions": EITHER,  # pairs and blocks
     "core": {"check_source", "drawn_by", "Seeded"},  # where seeds are
     "cli": {"demo", "simulate"},

@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.device.epsilon import require_number
 from deniable.errors import DesignError
+from deniable.text import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.randomness import Source
+    from deniable.designs.question import Question
 
 MOST_WEIGHT = 1 << 32  # a ballot is drawn by an even number below the sum of the weights
 ALL = slice(None)
@@ -91,3 +93,20 @@ def shares(epsilon: float | Mapping[str, float], names: tuple[str, ...]) -> dict
             f"epsilon must name each of {sorted(names)} once; it names {sorted(epsilon)}", expected=sorted(names)
         )
     return {name: even_share(epsilon[name], 1) for name in names}
+
+
+def asked_in_words(
+    questions: Sequence[Question], ballots: Sequence[Sequence[int]], weights: Sequence[int] | None
+) -> str:
+    """What a respondent is asked, in a sentence: whose device draws which of the questions."""
+    fewest, most = min(map(len, ballots)), max(map(len, ballots))
+    count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
+    often = "" if weights is None else "some more often than others but "
+    drawn = (
+        f"Each respondent's own device draws one of {len(ballots)} ballots, {often}whatever the "
+        f"answers are, and each ballot asks {count}, out of"
+        if len(ballots) > 1
+        else f"Each respondent answers {count}:"
+    )
+    names = listed(question.name for question in questions).replace("'", "")
+    return f"{drawn} {names}."

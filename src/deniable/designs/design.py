@@ -26,11 +26,11 @@ from deniable.core.input_coercion import row_labels
 from deniable.core.randomness import SECURE, Source, check_source, drawn_by
 from deniable.core.results import backend_of
 from deniable.core.table import Table, as_population
-from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
+from deniable.designs.ballots import ALL, asked_in_words, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.marginal_channel import Telling, Told
 from deniable.designs.question import Question
 from deniable.designs.reports.reports import Reports
-from deniable.designs.reports.tallies import Tallies, drawn_observation
+from deniable.designs.reports.tallies import Tallies, drawn_tallies
 from deniable.designs.request import Options
 from deniable.device.epsilon import compose, epsilon_of, exp_below
 from deniable.device.privacy_statement import Statement, told_in_part
@@ -206,35 +206,18 @@ class Design(Frozen):
         return np.zeros_like(shares)
 
     def _statement(self) -> Statement:
-        fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))
-        count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
-        often = "" if self.weights is None else "some more often than others but "
-        drawn = (
-            f"Each respondent's own device draws one of {len(self.ballots)} ballots, {often}whatever the "
-            f"answers are, and each ballot asks {count}, out of"
-            if len(self.ballots) > 1
-            else f"Each respondent answers {count}:"
+        asked = (
+            f"{self.title} over {', '.join(self.domain)}. {asked_in_words(self.questions, self.ballots, self.weights)}"
         )
-        return Statement(
-            self.ratio,
-            (
-                f"{self.title} over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
-                *(
-                    told_in_part(question.name, question.channel.inputs, question.channel.sums)
-                    for question in self.questions
-                    if question.channel.is_partial
-                ),
-                "Columns declared public travel in clear and are outside this statement.",
-            ),
-        )
+        partly = (one for one in self.questions if one.channel.is_partial)
+        in_part = (told_in_part(one.name, one.channel.inputs, one.channel.sums) for one in partly)
+        public = "Columns declared public travel in clear and are outside this statement."
+        return Statement(self.ratio, (asked, *in_part, public))
 
     @property
     def title(self) -> str:
         """What a design of this kind is called."""
         return "Design" if type(self) is Design else f"{type(self).__name__} design"
-
-    def _listed_questions(self) -> str:
-        return listed(question.name for question in self.questions).replace("'", "")
 
     # -- running it ---------------------------------------------------------------------------------------------
 
@@ -359,23 +342,7 @@ class Design(Frozen):
         check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
-        share = as_population(table, self.domain)
-        rng = source.stream().generator()
-        asked = rng.multinomial(n, self.chances)
-        drawn = []
-        for ballot, respondents in enumerate(asked.tolist()):
-            told = self.told(ballot, share.attributes)
-            if told is None:
-                continue
-            if not set(told.domain) <= set(share.domain):
-                raise InputError(
-                    f"question {told.columns[0].attributes} cannot be simulated from a table over "
-                    f"{listed(share.domain)}: its channel has no form of its own for part of the attributes. Give a "
-                    f"table over all of them"
-                )
-            truth = share.project(told.domain.names).values.reshape(told.channel.input_shape)
-            drawn.append(drawn_observation(told, truth, respondents, rng, population=n))
-        return Tallies(self, share.attributes, tuple(drawn), n)
+        return drawn_tallies(self, as_population(table, self.domain), n, source)
 
     # -- identity -------------------------------------------------------------------------------------------------
 

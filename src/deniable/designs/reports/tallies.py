@@ -12,7 +12,7 @@ from deniable.channels.sets.possible_sets import draw_sets
 from deniable.core.provenance import Origin
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports.set_reports import Sets
-from deniable.errors import UnknownAttributeError
+from deniable.errors import InputError, UnknownAttributeError
 from deniable.frozen import Frozen, readonly
 from deniable.text import listed
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.domain import Domain
+    from deniable.core.randomness import Source
+    from deniable.core.table import Table
     from deniable.designs.marginal_channel import Told
 
 
@@ -32,6 +34,15 @@ class Planned(Protocol):
     @property
     def domain(self) -> Domain:
         """The attributes."""
+        ...
+
+    @property
+    def chances(self) -> NDArray[np.float64]:
+        """The probability of each ballot."""
+        ...
+
+    def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
+        """What a ballot tells about some attributes."""
         ...
 
 
@@ -84,3 +95,22 @@ def drawn_observation(
         return Observation(told.domain, told.channel, counts, population=population)
     codes, times = sets
     return Observation.of_sets(told.domain, told.channel, Sets(readonly(codes), readonly(times)), population=population)
+
+
+def drawn_tallies(design: Planned, share: Table, n: int, source: Source) -> Tallies:
+    """What n people, independent draws from a population, report to a design: a multinomial for each ballot."""
+    rng = source.stream().generator()
+    drawn = []
+    for ballot, respondents in enumerate(rng.multinomial(n, design.chances).tolist()):
+        told = design.told(ballot, share.domain.names)
+        if told is None:
+            continue
+        if not set(told.domain) <= set(share.domain):
+            raise InputError(
+                f"question {told.columns[0].attributes} cannot be simulated from a table over "
+                f"{listed(share.domain)}: its channel has no form of its own for part of the attributes. Give a "
+                f"table over all of them"
+            )
+        truth = share.project(told.domain.names).values.reshape(told.channel.input_shape)
+        drawn.append(drawn_observation(told, truth, respondents, rng, population=n))
+    return Tallies(design, share.domain.names, tuple(drawn), n)
