@@ -31,7 +31,7 @@ from deniable.designs.marginal_channel import Telling, Told
 from deniable.designs.question import Question
 from deniable.designs.reports.reports import Reports
 from deniable.designs.reports.tallies import Tallies, drawn_tallies
-from deniable.designs.request import Options
+from deniable.designs.request import Options as NoOptions
 from deniable.device.epsilon import compose, epsilon_of, exp_below
 from deniable.device.privacy_statement import Statement, told_in_part
 from deniable.errors import DesignError, InputError
@@ -67,7 +67,7 @@ class Design(Frozen):
     is_chosen = False  # whether its questions were chosen for what is wanted, and may be those of another design
     is_served = True  # whether respondents' own devices can answer it
     is_repeatable = True  # whether its questions may go through channels with a second level, as a panel's do
-    Options: ClassVar[type[Options]] = Options  # what it takes beside a request
+    Options: ClassVar[type[NoOptions]] = NoOptions  # what it takes beside a request: a plain one nothing
 
     domain: Domain
     questions: tuple[Question, ...]

@@ -376,7 +376,7 @@ def _as_files_write_it(asked: Domain, truth: Truth | None) -> dict[str, tuple[fl
 def _proposed(request: Request) -> Iterator[Candidate]:
     """Every design that some kind proposes and that can be made, each once."""
     seen: list[object] = []
-    for kind in DESIGNS:
+    for kind in sorted(DESIGNS, key=lambda kind: DESIGNS[kind].is_chosen):
         made: dict[str, Design] = {}
         for label, options in DESIGNS[kind].propose(request):
             design = None if label in made else _made(kind, options, request)

@@ -22,7 +22,6 @@ from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.sets.unary import Unary
 from deniable.channels.two_level_krr import TwoLevelKRR
 from deniable.designs.extension import extension_of
-from deniable.designs.kinds.optimal import Optimal
 from deniable.device.privacy_statement import rounded_up
 from deniable.reporting.disguise_sentences import DISGUISE
 
@@ -65,7 +64,7 @@ def disguise_of(design: Design, language: str = "en") -> list[str]:
     found = [_say("asked_one" if asked == "asked_alone" and len(design.questions) == 1 else asked, language, **told)]
     if len(design.ballots) > 1:
         found.append(_ballots(design, language))
-    if isinstance(design, Optimal):
+    if design.is_chosen:
         found.append(_say("made_for", language))
     return found + extension_of(design.kind).sentences(design, partial(number, language=language), language)
 

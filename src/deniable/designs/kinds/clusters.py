@@ -90,4 +90,4 @@ class Clusters(Design):
             cluster |= dict.fromkeys(joined, joined)
         parts = tuple(dict.fromkeys(tuple(cluster[name]) for name in asked))
         sensible = 1 < len(parts) < len(asked) and all(asked.project(part).cells <= MOST_CELLS for part in parts)
-        return request.both_ways(cls.kind, cls.Options(clusters=parts)) if sensible else ()
+        return request.both_ways(cls.kind, ClustersOptions(clusters=parts)) if sensible else ()

@@ -68,4 +68,4 @@ class Independent(Design):
     @classmethod
     def propose(cls, request: Request) -> Iterable[Proposal]:
         """Propose it always."""
-        return request.both_ways(cls.kind, cls.Options())
+        return request.both_ways(cls.kind, ChannelOptions())

@@ -58,4 +58,4 @@ class Joint(Design):
     def propose(cls, request: Request) -> Iterable[Proposal]:
         """Propose it where there are several attributes, and not too many combinations."""
         sensible = len(request.domain) > 1 and request.domain.cells <= MOST_CELLS
-        return request.both_ways(cls.kind, cls.Options()) if sensible else ()
+        return request.both_ways(cls.kind, ChannelOptions()) if sensible else ()

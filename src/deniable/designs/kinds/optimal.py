@@ -191,9 +191,9 @@ class Optimal(Design):
     def propose(cls, request: Request) -> Iterable[Proposal]:
         """Propose it at the guess; where that is too much to be weighed, at even shares, and judged at the guess."""
         shares = None if request.shares is None else dict(request.shares)
-        yield Proposal(cls.kind, cls.Options(respondents=request.n, guess=shares))
+        yield Proposal(cls.kind, OptimalOptions(respondents=request.n, guess=shares))
         if request.guess is not None:
-            yield Proposal(cls.kind, cls.Options(respondents=request.n, guess={}))
+            yield Proposal(cls.kind, OptimalOptions(respondents=request.n, guess={}))
 
 
 def _guess(request: Request, options: OptimalOptions) -> Guess | None:

@@ -48,4 +48,4 @@ class Sampled(Design):
     @classmethod
     def propose(cls, request: Request) -> Iterable[Proposal]:
         """Propose it where there are several attributes."""
-        return request.both_ways(cls.kind, cls.Options()) if len(request.domain) > 1 else ()
+        return request.both_ways(cls.kind, ChannelOptions()) if len(request.domain) > 1 else ()

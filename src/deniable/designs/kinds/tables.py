@@ -60,7 +60,7 @@ class Tables(Design):
         parts = [request.domain.project(table) for table in _asked(request)]
         if len(parts) < 2 or all(len(part) == 1 for part in parts) or max(part.cells for part in parts) > MOST_CELLS:
             return ()
-        return request.both_ways(cls.kind, cls.Options())
+        return request.both_ways(cls.kind, ChannelOptions())
 
 
 def _asked(request: Request) -> list[tuple[str, ...]]:

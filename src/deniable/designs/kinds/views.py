@@ -176,5 +176,5 @@ class Views(Design):
         if k < 2 or k >= len(asked):
             return
         if prod(sorted((len(variable) for variable in asked.values()), reverse=True)[:k]) <= MOST_CELLS:
-            yield from request.both_ways("views, one answer", cls.Options(k=k))
-            yield from request.both_ways("views, all answers", cls.Options(k=k, answer="all"))
+            yield from request.both_ways("views, one answer", ViewsOptions(k=k))
+            yield from request.both_ways("views, all answers", ViewsOptions(k=k, answer="all"))

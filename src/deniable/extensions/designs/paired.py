@@ -428,4 +428,4 @@ class Paired(Design):
         if not is_told or any(len(variable) > 2 for variable in request.domain.values()):
             return
         odds = KRR(2, even_share(request.epsilon, len(request.domain))).ratio
-        yield Proposal(cls.kind, cls.Options(p=float(odds / (1 + odds)), rho=0.0, respondents=request.n))
+        yield Proposal(cls.kind, PairedOptions(p=float(odds / (1 + odds)), rho=0.0, respondents=request.n))
