@@ -63,7 +63,7 @@ class BlocksOptions(Options, kw_only=True, frozen=True):
 
     k: Size = 2
     answer: Answered = "one"
-    phi: Annotated[float, Meta(description="The share of fakes that stay even.")] = 0.5
+    phi: Annotated[float | None, Meta(description="The share of fakes that stay even; a half by default.")] = None
     block_size: Annotated[int, Meta(ge=1, description="Respondents a block, in their order.")] = 250
     mode: Annotated[
         Mode, Meta(description='"deniability" is the published protocol, of which epsilon bounds what may be told.')
@@ -427,7 +427,7 @@ class Blocks(Design):
             options.k,
             request.epsilon,
             answer=options.answer,
-            phi=options.phi,
+            phi=0.5 if options.phi is None else options.phi,
             block_size=options.block_size,
             mode=options.mode,
             keep=options.keep,
@@ -444,5 +444,5 @@ def _check(options: BlocksOptions) -> None:
         claims = 'mode = "deniability" claims ln(1 / (1 - keep)) for an answer; its reports may tell all of the epsilon'
         told = f'{claims}. Respondents are shown both, and must agree. Say accept = "{ACCEPT}"'
         raise DesignError(told, option="accept")
-    elif options.keep is None or options.phi != BlocksOptions().phi:
+    elif options.keep is None or options.phi is not None:
         raise DesignError('mode = "deniability" needs keep (how often the truth is kept) and no phi', option="keep")
