@@ -12,16 +12,19 @@ async function look() {
   if (!answer.ok) return;
   const { reports, open } = await answer.json();
   const now = `${reports} ${open}`;
-  const isFirst = seen === "";
   if (now === seen) return;
-  seen = now;
-  if (isFirst && document.body.dataset.reports === String(reports)) return; // the page was made of these
-  const text = await (await fetch(location.href, { cache: "no-store" })).text();
-  const fresh = new DOMParser().parseFromString(text, "text/html");
+  if (seen === "" && document.body.dataset.reports === String(reports)) {
+    seen = now; // the page was made of these
+    return;
+  }
+  const page = await fetch(location.href, { cache: "no-store" });
+  if (!page.ok) return; // asked for again in a moment
+  const fresh = new DOMParser().parseFromString(await page.text(), "text/html");
   for (const place of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(place.id);
     if (next) become(place, next);
   }
+  seen = now;
   await Promise.all([...document.querySelectorAll("img[data-chart]")].map((each) => redraw(each, reports)));
 }
 
