@@ -18,6 +18,8 @@ import pytest
 import deniable.channels
 import deniable.designs
 import deniable.extensions
+from deniable.aims.aim import AIMS, Wanted
+from deniable.aims.parse import read_wanted
 from deniable.channels.channel import Channel
 from deniable.channels.registry import channel_kinds
 from deniable.designs.design import Design
@@ -141,3 +143,26 @@ def test_a_kind_of_question_is_in_the_reference_with_its_keys(kind):
     page = (TESTS.parent / "docs" / "reference" / "survey-file.md").read_text("utf-8")
     assert f'`"{kind}"`' in page
     assert [key for key in QUESTIONS[kind].__struct_fields__ if f"`{key}`" not in page] == []
+
+
+# -- wanted numbers ----------------------------------------------------------------------------------------------------
+
+
+def test_every_wanted_number_is_found_in_its_file_and_has_an_example_that_is_one():
+    for kind in AIMS:
+        assert issubclass(AIMS[kind], Wanted)
+        assert AIMS[kind].kind == kind
+        one = read_wanted(AIMS[kind].example)
+        assert type(one) is AIMS[kind]
+        assert read_wanted(str(one)) == one
+
+
+def test_every_wanted_number_is_told_by_a_function_that_there_is_or_said_to_be_a_table_s():
+    without = {kind for kind in AIMS if AIMS[kind].estimator is None}
+    assert without == {"association", "difference", "table"}
+    assert all(callable(pkgutil.resolve_name(AIMS[kind].estimator)) for kind in set(AIMS) - without)
+
+
+def test_every_wanted_number_is_described_in_the_reference_of_survey_files():
+    page = (TESTS.parent / "docs" / "reference" / "survey-file.md").read_text("utf-8")
+    assert [kind for kind in AIMS if f'"{kind}(' not in page and kind != "table"] == []

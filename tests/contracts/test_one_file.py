@@ -248,3 +248,83 @@ def test_a_table_is_disguised_by_it_with_its_own_options(tree, tmp_path, monkeyp
     Path("survey.toml").write_text(ROUND.replace("KIND", "ring"), encoding="utf-8")
     said = run(RANDOMIZE, "survey.toml", environment={**tree, "DENIABLE_RECORD": str(tmp_path / "record")})
     assert said.splitlines()[-1] == "['a*c', 'b*a', 'c*b']"
+
+
+EXTREMES = '''"""How many are at either end of a scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from deniable.aims.aim import Wanted
+
+
+@dataclass(frozen=True)
+class Extremes(Wanted):
+    """The share of the first and the last category together."""
+
+    kind: ClassVar[str] = "extremes"
+    example: ClassVar[str] = "extremes(stress)"
+
+    def _rows(self, own, _shares):
+        return np.array([[1.0, *[0.0] * (own.cells - 2), 1.0]])
+'''
+STRESS = """
+format = 1
+name = "stress"
+title = "Stress"
+epsilon = 4.0
+wanted = ["extremes(stress) weight 2"]
+design = { kind = "joint" }
+[[questions]]
+name = "stress"
+text = "Stress?"
+kind = "scale"
+first = 0
+last = 4
+"""
+TELL = """
+import json, sys
+from pathlib import Path
+from click.testing import CliRunner
+import deniable as dn
+from deniable.cli.app import app
+
+def said(*arguments):
+    ran = CliRunner().invoke(app, list(arguments))
+    assert ran.exit_code == 0, ran.output
+    return ran.stdout
+
+survey = dn.read_survey(sys.argv[1])
+people = {"stress": ["0", "1", "2", "3", "4"] * 200}
+reports = survey.design.randomize(people, source=dn.Seeded(1)).with_labels(survey.labels)
+reports.write("r.parquet")
+planned = json.loads(said("plan", sys.argv[1], "--n", "1000", "--json"))
+told = json.loads(said("estimate", "r.parquet", "--table", "extremes(stress)", "--json"))
+said("report", "r.parquet", "-o", "r.md", "--replicates", "19")
+(mine,) = told["numbers"]
+own = dn.estimate(reports, "stress").values[[0, 4]].sum()
+written = Path("r.md").read_text()
+print(json.dumps([
+    planned["wanted"], planned["candidates"][0]["std_error"][0], told["wanted"], mine["estimate"], own,
+    mine["low"] < mine["estimate"] < mine["high"], told["nearness"], told["nearness"] == planned["own_nearness"],
+    "extremes(stress) weight 2" in written.replace("\\\\", ""), told["nearness"] in written.replace("\\\\", ""),
+]))
+"""
+
+
+def test_a_wanted_number_that_is_one_file_is_read_planned_estimated_and_reported(tmp_path, monkeypatch):
+    tree = copied_tree(tmp_path / "tree", {"aims/kinds/extremes.py": EXTREMES})
+    monkeypatch.chdir(tmp_path)
+    Path("survey.toml").write_text(STRESS, encoding="utf-8")
+    found = json.loads(run(TELL, "survey.toml", environment=tree).splitlines()[-1])
+    planned, error, wanted, estimate, own, inside, sentence, *same = found
+    assert planned == wanted == ["extremes(stress) weight 2"]
+    assert 0 < error < 0.05
+    assert estimate == pytest.approx(own, abs=1e-9)
+    assert inside
+    assert sentence.startswith("For extremes(stress) weight 2, this design")
+    assert same == [True, True, True]
