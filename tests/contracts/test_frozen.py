@@ -59,6 +59,7 @@ from deniable.inference.corrected_words import BeforeAfter
 from deniable.inference.measures.association_measures import phi_squared
 from deniable.inference.measures.information_interval import LikelyInformation
 from deniable.inference.measures.inverted_intervals import Inverted
+from deniable.inference.numbers.aim_estimates import told_aims
 from deniable.inference.prevalence import prevalence
 from deniable.likelihood.gather import gather
 from deniable.likelihood.quasi_likelihood import quasi_of
@@ -235,6 +236,7 @@ OTHERS = {
     "Convergence": lambda: dn.convergence(sent(dn.Blocks(YES_NO, epsilon=2.0, block_size=20), "YES_NO"), ["a", "b"]),
     "Comparison": compared,
     "Compared": lambda: compared().rows[1],
+    "ToldAims": lambda: told_aims(sent(dn.Joint(YES_NO, 2.0), "YES_NO"), also=(dn.Wanted.mean("a"),)),
     "Candidate": lambda: dn.plan(YES_NO, 1.0, [["a", "b"]], 5000).candidates[0],
     "Profile": lambda: dn.odds_ratio(dn.estimate(reports(), ["sex", "income"])).ends,
     "Likelihood": lambda: regression().likelihood,

@@ -64,6 +64,17 @@ def test_every_format_gives_back_every_design_s_reports(design, suffix, tmp_path
         assert np.array_equal(dn.estimate(again, name).values, dn.estimate(reports, name).values)
 
 
+def test_a_number_of_pairs_that_is_none_is_refused(tmp_path):
+    design = dn.Paired({"a": ["no", "yes"]}, p=0.7, rho=-0.1)
+    place = design.randomize({"a": ["no", "yes"] * 20}, source=Seeded(1)).write(tmp_path / "r.csv")
+    (header,) = tmp_path.glob("*.json")
+    told = header.read_text()
+    assert '"pairs": "20' in told
+    header.write_text(told.replace('"pairs": "20', '"pairs": "x20'))
+    with pytest.raises(InputError, match="number of pairs that both answered cannot be read"):
+        dn.read_reports(place)
+
+
 def test_the_note_is_in_the_statement(reports, tmp_path):
     reports = reports.with_notes("The categories were read off the data.")
     again = dn.read_reports(reports.write(tmp_path / "r.parquet"))

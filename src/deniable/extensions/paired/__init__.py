@@ -8,6 +8,7 @@ import msgspec
 
 from deniable.core.domain import Domain
 from deniable.designs.extension import Extension
+from deniable.errors import InputError, tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,7 +80,10 @@ class Pairs(Extension):
 
         if "pairs" not in header.more:
             return super().read(frame, design, header)
-        return PairedReports(frame, cast("Paired", design), pairs=float(header.more["pairs"]))
+        pairs = tried(lambda: float(header.more["pairs"]), ValueError)
+        if isinstance(pairs, Exception):
+            raise InputError("the number of pairs that both answered cannot be read: it is no number")
+        return PairedReports(frame, cast("Paired", design), pairs=pairs)
 
     def covariance(self, operator: Dispersion, sources: Iterable[Any]) -> Dispersion:
         """With the covariance of the two of a pair."""
