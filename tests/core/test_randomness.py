@@ -289,7 +289,7 @@ MAY_TAKE_A_SOURCE = {
 }
 ANALYSIS = {"compliance", "datasets", "estimation", "graphs", "inference", "likelihood", "planning"}
 ANALYSIS |= {"regression", "sampling"}
-DISGUISES = {"randomize_in_clusters", "randomize"}
+DISGUISES = {"randomize_in_clusters", "randomize", "randomize_row"}
 
 
 def public_callables():

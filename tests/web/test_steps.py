@@ -35,7 +35,7 @@ def test_no_address_reads_reports_that_are_not_shown(path):
 def test_what_is_shown_has_no_way_to_what_came_since(tmp_path):
     store = SqliteStore(tmp_path / "reports.sqlite")
     assert {name for name in dir(Shown(store)) if not name.startswith("_")} == {
-        *("columns", "counts", "counts_in", "designs", "find", "met", "saved", "tokens", "total")
+        *("columns", "counts", "counts_in", "designs", "find", "saved", "tokens", "total", "when_seen")
     }
     store.close()
 
