@@ -28,7 +28,7 @@ from matching import beside, expected_of_best, matched, through, twice
 from sentences import breaks
 
 from deniable.channels.krr import KRR
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.collection.load_reports import stored_reports
 from deniable.collection.survey_messages import announcement, design_body, form_body
 from deniable.device.client import Client

@@ -14,7 +14,7 @@ from deniable.channels.integer_weights import round_column, stated
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.errors import DesignError, InputError, PrecisionError, ProbabilityError, SingularChannelError
 
 shares = st.lists(st.integers(1, 10**9), min_size=2, max_size=40).map(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable.channels.dense import Dense
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.core.randomness import Seeded
 from deniable.errors import DesignError, SingularChannelError
 

@@ -9,10 +9,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from deniable.collection.bearer_tokens import settle
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import collected, stored_reports
 from deniable.collection.report_cells import encode_cell
-from deniable.collection.restore_backup import settle
 from deniable.collection.survey_messages import design_body, form_of, served_from, words_mark
 from deniable.collection.wordings import wordings
 from deniable.device.protocol.canonical_json import encode

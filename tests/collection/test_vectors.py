@@ -17,7 +17,7 @@ from scipy.stats import chi2
 from chequered import times
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.channels.registry import channel_from_dict, channel_kinds
+from deniable.channels.read_channel import channel_from_dict, channel_kinds
 from deniable.channels.sets.block_design import BlockDesign
 from deniable.channels.sets.hadamard import HadamardResponse
 from deniable.channels.sets.hashing import LocalHashing

@@ -27,7 +27,7 @@ from scipy import stats
 
 from deniable.channels.channel import CHUNK
 from deniable.channels.kronecker import Kronecker
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.core.randomness import SECURE, Seeded
 from deniable.device.channels import kind_from_dict
 from deniable.errors import DesignError, InputError, NotExecutableError

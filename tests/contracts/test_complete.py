@@ -21,7 +21,7 @@ import deniable.extensions
 from deniable.aims.aim import AIMS, Wanted
 from deniable.aims.parse import read_wanted
 from deniable.channels.channel import Channel
-from deniable.channels.registry import channel_kinds
+from deniable.channels.read_channel import channel_kinds
 from deniable.designs.design import Design
 from deniable.designs.registry import DESIGNS
 from deniable.designs.request import Options

@@ -19,7 +19,7 @@ from scipy import stats
 from chequered import times
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.channels.sets.bit_masks import digits
 from deniable.channels.sets.hashing import LocalHashing
 from deniable.channels.sets.some_sets import SomeSets

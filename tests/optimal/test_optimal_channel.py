@@ -10,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.aims.aim import matrix_of
 from deniable.aims.parse import gathered
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.device.epsilon import exp_below
 from deniable.errors import InputError, NotIdentifiedError, PrecisionError, SingularChannelError
 from deniable.optimal.channel_problem import Problem

@@ -30,7 +30,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.channels.patterns import Patterns
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.channels.sets.block_design import BlockDesign
 from deniable.channels.sets.hadamard import HadamardResponse
 from deniable.channels.sets.hashing import LocalHashing

@@ -273,7 +273,7 @@ class Kronecker(Channel):
     @classmethod
     def from_parts(cls, channels: Sequence[Mapping[str, Any]]) -> Kronecker:
         """Read what `to_dict` wrote."""
-        from deniable.channels.registry import channel_from_dict  # which reads this kind too
+        from deniable.channels.read_channel import channel_from_dict  # which reads this kind too
 
         return cls([channel_from_dict(each) for each in channels])
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deniable.channels.explicit_matrix import Explicit
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix, readonly
 

@@ -12,7 +12,6 @@ import json
 from typing import TYPE_CHECKING
 
 from deniable.collection.invitations import admission_id, admitted, check_number, digest, invite, name_of
-from deniable.collection.restore_backup import closed_path
 from deniable.collection.survey_lifecycle import end_mark, given_date
 from deniable.collection.token_issuer import LocalIssuer, issuer_path, public_key
 from deniable.device.protocol import blind_signature as blind
@@ -168,3 +167,8 @@ def refuse_open(survey: Survey) -> None:
     """Refuse to invite people to a survey that everybody may answer."""
     if survey.admission == "open":
         raise InputError('everybody may answer this survey; say admission = "invited" or "blind" in the survey file')
+
+
+def closed_path(folder: Path, survey: str, admission_id: str) -> Path:
+    """The file that says that a survey was closed, whatever copy is put back in the place of its reports."""
+    return folder / f"closed-{survey}-{admission_id[:16]}"

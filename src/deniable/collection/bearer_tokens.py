@@ -1,6 +1,8 @@
 """Secrets that open something: made here, shown once, and kept as hashes only.
 
-They are random and 256 bits long, so a plain hash hides them: there is nothing to guess.
+They are random and 256 bits long, so a plain hash hides them: there is nothing to guess. What ended must not begin
+again when a copy of the store is put back: a copy knows no token, link or login (`storage.copy_store`), and a database
+that its own tools put back is known by its home, which is another one then (`settle`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from deniable.storage.store import Store
 
 ANALYST, LINK = "analyst", "link"
+HOME = "home"  # under which a store keeps where it is
 LOGIN = "login "  # how the names begin under which logins are kept, each with the moment it ends
 
 
@@ -59,6 +62,16 @@ def replace(store: Store) -> str:
     """Make a new analyst's token in the place of everything that opened something before."""
     revoke(store)
     return new_token(store, ANALYST)
+
+
+def settle(store: Store) -> bool:
+    """Tell whether a store is served for the first time since it was put back; then every secret ends that it knows."""
+    if store.save(HOME, store.home) == store.home:
+        return False
+    revoke(store)
+    store.drop(HOME)
+    store.save(HOME, store.home)
+    return True
 
 
 def _login(secret: str) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import msgspec
 import numpy as np
 
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.core.data_frames import as_frame
 from deniable.core.domain import Domain
 from deniable.core.input_coercion import row_labels

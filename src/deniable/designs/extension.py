@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.core.domain import Domain
 from deniable.core.registry import EXTENSIONS
 from deniable.designs.design import Design

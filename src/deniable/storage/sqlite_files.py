@@ -240,7 +240,7 @@ def uri(path: Path, how: str) -> str:
 
 
 _BOND_LOOKS = 100  # at a store that another program changes; a second one is rare
-_CLOSED = "closed-*"  # files that say of a survey that it was closed (`collection.restore_backup`)
+_CLOSED = "closed-*"  # files that say of a survey that it was closed (`collection.admission`)
 
 
 class Bond(NamedTuple):

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.collection import bearer_tokens as tokens
-from deniable.collection.bearer_tokens import ANALYST
+from deniable.collection.bearer_tokens import ANALYST, settle
 from deniable.collection.collector import Collector
-from deniable.collection.restore_backup import settle
 from deniable.collection.reuse_design import read_kept
 from deniable.collection.survey_messages import LOOPBACK
 from deniable.collection.token_issuer import DistantIssuer

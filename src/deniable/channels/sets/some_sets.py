@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.channels.sets.support import Chances, Support
 from deniable.channels.some_truths import checked, never_run
 from deniable.errors import DesignError

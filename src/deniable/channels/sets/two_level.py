@@ -145,7 +145,7 @@ class TwoLevel(Mask):
     @classmethod
     def from_parts(cls, first: Mapping[str, Any], again: Mapping[str, Any]) -> TwoLevel:
         """Read what `to_dict` wrote."""
-        from deniable.channels.registry import channel_from_dict  # which reads this kind too
+        from deniable.channels.read_channel import channel_from_dict  # which reads this kind too
 
         kept = channel_from_dict(first)
         if not isinstance(kept, Mask):

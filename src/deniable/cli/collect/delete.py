@@ -10,9 +10,8 @@ import click
 
 from deniable.cli.terminal import Local, data_option, database_option
 from deniable.cli.terminal import name_of as place_of
-from deniable.collection.admission import was_served
+from deniable.collection.admission import closed_path, was_served
 from deniable.collection.invitations import name_of
-from deniable.collection.restore_backup import closed_path
 from deniable.collection.reuse_design import kept_in, read_kept
 from deniable.collection.token_issuer import issuer_path
 from deniable.errors import InputError

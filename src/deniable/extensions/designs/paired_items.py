@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from deniable.channels.dense import Dense
-from deniable.channels.registry import channel_from_dict
+from deniable.channels.read_channel import channel_from_dict
 from deniable.core.domain import Category, Domain
 from deniable.designs.design import Design, domain_of
 from deniable.designs.question import Question
