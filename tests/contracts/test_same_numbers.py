@@ -20,12 +20,13 @@ from msgspec import structs
 import deniable as dn
 from chequered import is_tried
 from deniable.cli.app import app
+from deniable.core.labels import Labels
 from deniable.core.provenance import PEOPLE
 from deniable.core.rows import NUMBERS, SHOWN
 from deniable.core.summary import Ends, number
 from deniable.errors import DeniableError, InputError
 from deniable.estimation.notes.refused import Refused, shown
-from deniable.inference.numbers.aim_estimates import wanted_numbers
+from deniable.inference.numbers.aim_estimates import told_aims, wanted_numbers
 from deniable.reporting.markdown import markdown
 from deniable.reporting.report_file import document
 from deniable.reporting.scripts.write_script import script_tables, write_script
@@ -55,6 +56,7 @@ def collected(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reports = design.randomize(answered(people, design), source=dn.Seeded(1)).with_origin(PEOPLE)
+        reports = reports.with_labels(Labels(aims=tuple(map(str, aims))))
     found = {}
     for attribute in design.domain:
         try:
@@ -106,11 +108,12 @@ def test_the_dashboard_states_what_the_library_says(case):
 
 def test_the_command_line_states_what_the_library_says(case):
     case.reports.write("reports.parquet")
-    asked = [f"--table={name}" for name in (*case.found, *case.aims)]
-    done = CliRunner().invoke(app, ["estimate", "reports.parquet", "--json", *asked])
+    done = CliRunner().invoke(app, ["estimate", "reports.parquet", "--json"])
     assert done.exit_code == 0, done.output
     made = json.loads(done.stdout)
-    for table, found in zip(made["tables"], case.found.values(), strict=True):
+    tables = {table["attributes"][0]: table for table in made["tables"]}
+    for name, found in case.found.items():
+        table = tables[name]
         assert [[cell[each] for each in NUMBERS] for cell in table["cells"]] == stated(found.rows())
         assert table["notes"] == said(found)
     for one, told in case.aims.items():
@@ -123,7 +126,7 @@ def test_the_command_line_states_what_the_library_says(case):
 
 
 def test_reports_notebooks_and_frames_state_what_the_library_says(case):
-    estimates, about = survey(case.reports, [[name] for name in case.found], replicates=19, wanted=[*case.aims])
+    estimates, about = survey(case.reports, [[name] for name in case.found], replicates=19)
     text = markdown(document("Same", case.reports.design, estimates, **about)).replace("\\", "")
     assert [one.attributes[0] for one in estimates if not isinstance(one, Refused)] == list(case.found)
     for found in case.found.values():
@@ -154,4 +157,6 @@ def test_scripts_state_what_the_library_says(case):
         assert list(table.notes) == said(found)
     for file in (Path("x.R"), Path("x.py")):
         write_script(case.reports, file)
-        assert all(note in file.read_text("utf-8") for table in made for note in table.notes)
+        text = file.read_text("utf-8")
+        assert all(note in text for table in made for note in table.notes)
+        assert all(f"# {line}" in text for line in told_aims(case.reports).lines)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from deniable.aims.aim import Wanted
     from deniable.designs.reports.reports import Reports
     from deniable.estimation.by_group import Grouped
     from deniable.estimation.estimate import Estimate
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 @click.argument("reports", type=PLACE, nargs=-1, required=True)
 @table_option(
     'Attributes whose joint table is wanted, or a number such as "mean(age)". Repeatable; without it, every attribute '
-    "by itself."
+    "by itself, and the numbers that the survey is made for."
 )
 @click.option("--by", metavar="COLUMN", help="A public column: one table for each of its values.")
 @click.option(
@@ -111,8 +112,7 @@ def command(
         raise InputError("--by takes one file of reports; estimate each of them by itself")
     with Progress("Counting") as progress:
         opened = [reports_at(one, design, engine, words=words, language=language, progress=progress) for one in reports]
-        wanted, numbers = asked(tables, _names(opened))
-        wanted = wanted if tables else [[name] for name in _names(opened)]
+        wanted, numbers = asked(tables, _names(opened)) if tables else _everything(opened, by)
         drawn = {"weights": weights, "strata": strata, "clusters": clusters}
         how = {**drawn, "combine": "average" if average else "common"}
         found = [_estimate(opened, names, method, by, how) for names in wanted]
@@ -135,11 +135,30 @@ def command(
     for one in found:
         _show(out, one, level, top, sort=sort)
     show(out, told, by)
-    for note in dict.fromkeys(note for one in opened for note in one.notes):
+    for note in dict.fromkeys([*_nearness(opened), *(note for one in opened for note in one.notes)]):
         out.print(note, markup=False)
     print_origin(out, *opened)
     spent = " or ".join(dict.fromkeys(rounded_up(one.design.epsilon) for one in opened))
     out.print(f"{sum(one.n for one in opened)} reports; epsilon {spent} a respondent.")
+
+
+def _aimed(opened: Sequence[Reports]) -> Reports:
+    """The reports that know what their survey is made for, or any."""
+    return next((one for one in opened if one.labels.aims), opened[0])
+
+
+def _nearness(opened: Sequence[Reports]) -> list[str]:
+    from deniable.designs.distance_to_best import nearness_of
+
+    return list(filter(None, [nearness_of(_aimed(opened))]))
+
+
+def _everything(opened: Sequence[Reports], by: str | None) -> tuple[list[list[str]], list[Wanted]]:
+    """What is told where nobody asks for anything: every attribute, and, of everybody, the numbers of the survey."""
+    from deniable.aims.parse import aims_of
+
+    aims = aims_of(_aimed(opened).labels) if by is None else ()
+    return [[name] for name in _names(opened)], [one for one in aims if one.estimator is not None]
 
 
 def _names(opened: Sequence[Reports]) -> list[str]:
@@ -209,11 +228,10 @@ def _groups(one: Told) -> Mapping[Any, Estimate | Refused]:
 
 
 def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[str, Any]:
-    from deniable.designs.distance_to_best import nearness_of
     from deniable.estimation.by_group import Grouped
 
+    aimed = _aimed(sources)
     told, opened = [one for one in found if not isinstance(one, Refused)], sources[0]
-    aimed = next((one for one in sources if one.labels.aims), opened)
     several = {"designs": [one.design.id for one in sources]} if len(sources) > 1 else {}
     return {
         **origin_json(*sources),
@@ -221,7 +239,7 @@ def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[s
         **several,
         "served_as": opened.labels.design or None,
         "wanted": list(aimed.labels.aims),
-        "nearness": nearness_of(aimed),
+        "nearness": "".join(_nearness(sources)),
         "epsilon": max(one.design.epsilon for one in sources),
         "notes": list(dict.fromkeys(note for one in sources for note in one.notes)),
         "level": level,

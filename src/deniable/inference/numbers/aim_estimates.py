@@ -23,7 +23,7 @@ from deniable.aims.category_scores import category_scores
 from deniable.aims.parse import aims_of
 from deniable.core.results import Interval
 from deniable.core.rows import Row, rows_of
-from deniable.core.summary import Ends, Shown, Stamp, Summary
+from deniable.core.summary import Ends, Shown, Stamp, Summary, number
 from deniable.designs.distance_to_best import nearness_of
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.refused import Refused, shown
@@ -130,6 +130,17 @@ class ToldAims(Frozen):
         """What must be known of the numbers, a sentence each, but for the stamp, which all of an output bears."""
         notes = () if self.numbers is None else self.numbers.notes
         return [note for note in notes if not isinstance(note, Stamp)]
+
+    @property
+    def lines(self) -> list[str]:
+        """The numbers, a line each, where there is no room for a table, and what must be known of them."""
+        if self.numbers is None:
+            return []
+        found = []
+        for row in self.numbers.rows:
+            told = f"{number(row.estimate)}, {self.numbers.level:.0%} interval {Ends(row.low, row.high)}"
+            found.append(f"{' '.join(filter(None, row.cell))}: {row.reason or told}.")
+        return [*found, *self.notes]
 
 
 NONE_TOLD = ToldAims(None, "")

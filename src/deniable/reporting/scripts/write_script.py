@@ -26,6 +26,7 @@ from deniable.estimation.notes.refused import Refused, shown
 from deniable.files.write_files import write_whole
 from deniable.frozen import Frozen, readonly
 from deniable.inference.corrected_words import corrected_words
+from deniable.inference.numbers.aim_estimates import told_aims
 from deniable.likelihood.report_likelihoods import Counted
 from deniable.reporting.describe_disguise import disguised
 from deniable.reporting.scripts.python_scripts import notebook, python_script
@@ -206,6 +207,7 @@ def _about(reports: Reports) -> list[str]:
         "Counts of reports are not counts of answers; the estimates below take the disguise out.",
         f"Design {named}.",
         *remarks_on(reports),
+        *told_aims(reports).lines,
     ]
 
 
