@@ -151,6 +151,9 @@ def test_rows_travel_as_lines(tmp_path):
         (tmp_path / "bad.jsonl").write_text(json.dumps(good | change))
         with pytest.raises((InputError, DesignError), match=told):
             graphs.read_rows(tmp_path / "bad.jsonl")
+    (tmp_path / "bad.jsonl").write_text("[" * (1 << 21))
+    with pytest.raises(InputError, match="a line of more than 1048576 bytes"):
+        graphs.read_rows(tmp_path / "bad.jsonl")
     (tmp_path / "bad.jsonl").write_text(json.dumps(good | {"linked": [7]}))
     stray = graphs.read_rows(tmp_path / "bad.jsonl")
     with pytest.raises(InputError, match="a list of 4"):

@@ -25,21 +25,22 @@ from deniable.channels.krr import KRR
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.untrusted_files import parse_json
 from deniable.device.privacy_statement import rounded_up
-from deniable.errors import DesignError, InputError, tried
+from deniable.errors import DesignError, InputError
 from deniable.files.publish_file import publish
 from deniable.frozen import Frozen, readonly
 from deniable.graphs.edges import toss
 from deniable.graphs.graph import Node, labelled
 from deniable.graphs.noisy_graph import NoisyGraph
-from deniable.graphs.pair_sets import PairSet, check_size, number
+from deniable.graphs.pair_sets import MOST_NODES, PairSet, check_size, number
 from deniable.text import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
 FORMAT = 1
+_MOST_BYTES = 8 * MOST_NODES  # of a row: the places of all nodes, with their commas
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -221,18 +222,22 @@ def read_rows(path: str | Path) -> list[NoisyRow]:
     )
     if not files:
         raise InputError(f"{place} holds no rows: files that end in .json or .jsonl", file=str(place))
-    return [_read(line, file, at) for file in files for at, line in enumerate(_lines(file), start=1)]
+    return [_read(line, file, at) for file in files for at, line in enumerate(_lines(file), start=1) if line.strip()]
 
 
-def _lines(file: Path) -> list[str]:
-    found = tried(lambda: file.read_text(encoding="utf-8").splitlines(), UnicodeDecodeError)
-    if isinstance(found, Exception):
-        raise InputError(f"{file} holds no rows: it is not text in UTF-8", file=str(file))
-    return [line for line in found if line.strip()]
+def _lines(file: Path) -> Iterator[bytes]:
+    """The lines of a file that strangers sent, none of which is longer than a row can be."""
+    with file.open("rb") as lines:
+        while line := lines.readline(_MOST_BYTES + 1):
+            if len(line) > _MOST_BYTES:
+                raise InputError(
+                    f"{file} holds no rows: it has a line of more than {_MOST_BYTES} bytes", file=str(file)
+                )
+            yield line
 
 
-def _read(line: str, file: Path, at: int) -> NoisyRow:
-    told = parse_json(line.encode(), f"{file}, line {at}", _Row)
+def _read(line: bytes, file: Path, at: int) -> NoisyRow:
+    told = parse_json(line, f"{file}, line {at}", _Row)
     if told.format != FORMAT:
         raise InputError(f"{file}, line {at} has format {told.format}, and this program reads format {FORMAT}")
     linked = np.array(told.linked, dtype=np.int64)
