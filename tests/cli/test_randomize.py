@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import deniable as dn
@@ -196,3 +197,39 @@ def test_run_again_it_refuses(run):
     result = run(*BASE)
     assert result.exit_code == 6
     assert "spend their epsilon a second time" in result.stderr
+
+
+def test_the_header_says_what_the_reports_are_for(run):
+    wanted = ("--table", "sex,income", "--wanted", "mean(age)")
+    assert run(*BASE[:-1], "aims.parquet", *wanted).exit_code == 0
+    reports = dn.read_reports("aims.parquet")
+    assert reports.labels.aims == ("sex * income", "mean(age)")
+    assert "mean(age)" in run("estimate", "aims.parquet").output  # without the words of any file
+
+
+def test_a_survey_s_words_come_along_with_the_public_answers_that_they_speak_of(run):
+    survey = """format = 1
+name = "people"
+title = "People"
+epsilon = 2.0
+
+[[questions]]
+name = "sex"
+text = "Are you a woman?"
+kind = "choice"
+choices = ["F", "M"]
+
+[[public]]
+name = "region"
+text = "Where do you live?"
+choices = ["north", "south"]
+"""
+    Path("s.toml").write_text(survey)
+    people = pd.DataFrame({"sex": ["F", "M"] * 30, "region": ["north"] * 30 + ["south"] * 30})
+    for name, options, question in (("a", (), "sex"), ("b", ("--keep", "region"), "Are you a woman?")):
+        people.assign(other=name).iloc[: 40 + len(options)].to_parquet(f"{name}.parquet")
+        done = run("randomize", f"{name}.parquet", "--domain", "s.toml", *options, "-o", f"{name}-out.parquet")
+        assert done.exit_code == 0, done.output
+        labels = dn.read_reports(f"{name}-out.parquet").labels
+        assert labels.aims == ("sex",)
+        assert labels.question("sex") == question

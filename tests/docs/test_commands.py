@@ -145,7 +145,8 @@ NAMED = [(page, mention) for page in TEXTS for mention in mentions(page.read_tex
 def unknown_words(mention):
     """The command or the options in a line that there are not."""
     name, *arguments = shlex.split(mention, comments=True)
-    context = click.Context(app)
+    # With the app's own settings: a command keeps the help option that it is first asked for.
+    context = click.Context(app, **app.context_settings)
     command = app.get_command(context, name)
     if command is None:
         return [name]

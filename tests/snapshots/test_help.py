@@ -14,20 +14,12 @@ def commands_in(text):
     return re.findall(r"^  ([a-z][\w-]*)  ", listed, re.MULTILINE)
 
 
-def helped_twice(path):
-    """What a command says when it is asked twice: a thread of an earlier test may have printed in between."""
-    said, again = None, deniable(*path, "--help")
-    while said != again:
-        said, again = again, deniable(*path, "--help")
-    return said
-
-
 def every_help():
     """By command, those in groups too: the text."""
     found, left = {}, [()]
     while left:
         path = left.pop(0)
-        found[path] = helped_twice(path)
+        found[path] = deniable(*path, "--help")
         left += [(*path, name) for name in commands_in(found[path])]
     return found
 

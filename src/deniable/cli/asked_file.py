@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from deniable.core.labels import Labels
 from deniable.designs.request import Request
 from deniable.errors import InputError
 
@@ -50,3 +52,15 @@ def request_of(
     if promised is None:
         raise InputError("say how much a person's whole report may tell, as --epsilon 2")
     return Request(domain, promised, everything(domain, (), aims))
+
+
+def words_of(asked: Asked, request: Request, keep: Sequence[str]) -> Labels:
+    """What the header of a table's reports says beside the design: its aims, and a survey's words.
+
+    Words without the public answers that they speak of would send an analysis to columns that are not there.
+    """
+    aims = tuple(map(str, request.aims))
+    known = None if asked.survey is None else asked.survey.labels
+    if known is None or not set(known.public) <= set(keep) or set(request.domain) != set(asked.domain):
+        return Labels(aims=aims)
+    return replace(known, aims=aims)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.asked_file import Asked, read_asked, request_of
+from deniable.cli.asked_file import Asked, read_asked, request_of, words_of
 from deniable.cli.design_options import anew, design_options, flag, read_options
 from deniable.cli.terminal import FILE, TARGET, Progress, as_json, console, emit, split, table_option, wanted_option
 from deniable.designs.registry import DESIGNS
@@ -101,7 +101,8 @@ def command(
     request = request_of(asked, attributes, epsilon, wanted)
     design = _design(asked.survey, request, kind, given, is_changed=bool(attributes or wanted or epsilon))
     with Progress("Disguising") as progress:
-        rows = randomize_table(table, output, design, keep, notes=warned, again=again, progress=progress)
+        words = words_of(asked, request, keep)
+        rows = randomize_table(table, output, design, keep, notes=warned, words=words, again=again, progress=progress)
     notes = read_header(output).notes
     if told := recognisable(output, keep):
         click.echo(f"Warning: {told}", err=True)

@@ -8,6 +8,7 @@ end they become one Parquet file.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.core.domain import Variable
+    from deniable.core.labels import Labels
     from deniable.designs.design import Design
     from deniable.engines.one_disguise import Job
     from deniable.engines.table_chunks import Pieces
@@ -78,6 +80,7 @@ def randomize_table(
     keep: Sequence[str] = (),
     *,
     notes: Sequence[str] = (),
+    words: Labels | None = None,
     again: bool = False,
     progress: Progress | None = None,
 ) -> int:
@@ -93,6 +96,7 @@ def randomize_table(
         design: what to ask and how to disguise it.
         keep: public columns that ride along in clear.
         notes: sentences for the privacy statement, beside the one that says who disguised the answers.
+        words: what the reports are for, and a survey's words, where there are any; they stand in the file's header.
         again: disguise a table that was disguised before; the statement then says what all its disguises tell together.
         progress: called with the rows done and the rows in all (None while unknown).
 
@@ -115,7 +119,7 @@ def randomize_table(
                 schema = _in_pieces(job, source, run, said, told)
             else:
                 schema = _together(job, source, run, said, told)
-            job.put_together(lambda path: _assemble(path, job.finished(), schema))
+            job.put_together(lambda path: _assemble(path, job.finished(), _with_words(schema, words)))
     return ParquetFile(goal).rows
 
 
@@ -212,6 +216,14 @@ def _together(job: Job, source: Pieces, run: Together, said: tuple[str, ...], pr
     with unseal(job.finished()[0]) as file:
         schema: pa.Schema = pa.ipc.open_stream(file).schema
     return schema
+
+
+def _with_words(schema: pa.Schema, words: Labels | None) -> pa.Schema:
+    """A schema whose header says what the reports are for: what is drawn does not depend on it."""
+    if words is None:
+        return schema
+    header = Header.from_metadata(schema.metadata, "a finished part")
+    return schema.with_metadata(replace(header, words=words).metadata())
 
 
 def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
