@@ -84,11 +84,12 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reason(error: msgspec.ValidationError) -> str:
-    text = str(error)
-    if "unknown field" in text:
+    """The code of a refusal. It may quote what was sent, so only its first words and its last are looked at."""
+    what, _, where = str(error).rpartition(" - at `")
+    if (what or where).startswith("Object contains unknown field"):
         return "unknown-field"
-    if "at `$.version`" in text or "at `$.plan.format`" in text:
+    if where in ("$.version`", "$.plan.format`"):
         return "unknown-version"
-    if "Invalid value" not in text or ".kind`" not in text:
+    if not what.startswith("Invalid value") or not where.endswith(".kind`"):
         return "malformed"
-    return "unknown-coder" if ".coder.kind`" in text else "unknown-channel"
+    return "unknown-coder" if where.endswith(".coder.kind`") else "unknown-channel"
