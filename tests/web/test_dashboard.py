@@ -36,6 +36,7 @@ from deniable.reporting.describe_disguise import disguised
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
+from deniable.web.api.results_endpoint import results
 from deniable.web.dashboard import dashboard, login
 from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.dashboard.page_data import overview
@@ -334,6 +335,23 @@ def test_results_are_frozen_anew_if_the_date_was_moved_and_passes_again(tmp_path
     add(1)  # behind the service's back
     served("2026-03-01", "2026-03-03")
     assert seen == [(False, 0), (False, 100), (True, 100), (True, 130), (False, 150), (False, 150)]
+    store.close()
+
+
+def test_what_a_closed_survey_is_made_for_may_be_said_anew(tmp_path, survey_text, monkeypatch):
+    monkeypatch.setattr(opening, "SETTLE", 0.0)
+    store = SqliteStore(tmp_path / "r.sqlite")
+    for wanted in ("shares(drinks)", "cdf(drinks)", "shares(drinks)"):
+        said = f'epsilon = 1.0\ndesign = {{ kind = "joint" }}\nwanted = ["{wanted}"]'
+        survey = parse_survey(survey_text.replace("epsilon = 1.0", said))
+        collector = Collector(survey, store)
+        store.add([Row(secrets.token_bytes(16), 1, encode_cell(None, 0, (0,), (0,))) for _ in range(30)])
+        store.seal()
+        collector.end()
+        page, told = asyncio.run(Dashboard(collector)._overview()), results(collector)
+        assert (page.wanted, page.numbers, page.nearness) == (told.wanted, told.numbers, told.nearness)
+        assert page.wanted[-1] == str(survey.wanted[-1])
+        assert page.reports == (30 if wanted.startswith("shares") else 60)  # what was frozen then, and what is now
     store.close()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
+from hashlib import sha256
 from math import ceil, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -131,11 +132,13 @@ def whole(surveyed: Surveyed) -> Overview:
 def end_of(collector: Collector) -> str:
     """What the store keeps it under: made once for each end, then kept as it is.
 
-    A survey whose date was moved goes on, and has another end.
+    A survey whose date was moved goes on, and has another end. What it is made for may be said anew after it.
     """
     closes = collector.survey.closes
     end = "ended" if collector.opening.is_ended or closes is None else closes.isoformat()
-    return f"results {collector.design_id} {end}"
+    labels = collector.survey.labels
+    aims = sha256(msgspec.json.encode([labels.aims, dict(labels.guess)], order="sorted")).hexdigest()
+    return f"results {collector.design_id} {end} {aims}"
 
 
 def table_of(reports: Reports, found: Estimate | Refused) -> CellTable:
