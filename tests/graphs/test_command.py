@@ -79,6 +79,8 @@ def test_estimates_are_the_library_s(folder, what):
         (("friends.edges", "--epsilon", "2"), "say where the reports go"),
         (("seeded.npz", "--nodes", "60"), "give --epsilon as well"),
         (("seeded.npz", "-o", "x.npz"), "give --epsilon as well"),
+        (("seeded.npz", "--reported-by", "both"), "--reported-by does not belong to an estimate"),
+        (("friends.edges", "--epsilon", "2", "-o", "x.npz", "--of", "triangles"), "--of does not belong to disguising"),
         (("friends.edges",), "is an edge list: to disguise it, give --epsilon"),
         (("friends.edges", "--epsilon", "2", "--nodes", "nobody.txt", "-o", "x.npz"), "nobody.txt"),
         (("friends.edges", "--epsilon", "2", "--nodes", "10", "-o", "x.npz"), "friends.edges"),

@@ -106,7 +106,7 @@ def test_who_sent_nothing_is_missed_or_left_out():
 
 def test_bad_rows_are_refused():
     row = graphs.randomize_row("ann", [], PEOPLE, 1.0, source=dn.Seeded(1))
-    with pytest.raises(InputError, match="two rows of node 0"):
+    with pytest.raises(InputError, match="two rows of node 'ann'"):
         graphs.merge_rows([row, row], PEOPLE)
     with pytest.raises(InputError, match="another list of nodes"):
         graphs.merge_rows([row], PEOPLE[::-1])
@@ -116,7 +116,7 @@ def test_bad_rows_are_refused():
     with pytest.raises(InputError, match="there is no row"):
         graphs.merge_rows([], PEOPLE)
     for arguments, told in (
-        (("eve", [], PEOPLE, 1.0), "1 name are not on the list"),
+        (("eve", [], PEOPLE, 1.0), "not on the list of nodes: 1;"),
         (("ann", ["eve"], PEOPLE, 1.0), "not on the list of nodes"),
         (("ann", ["ann"], PEOPLE, 1.0), "linked with themselves"),
         (("ann", "bob", PEOPLE, 1.0), "are a list"),
@@ -184,9 +184,14 @@ def test_on_the_command_line_a_row_each_and_all_of_them_together(tmp_path, monke
     assert "sent no row" in run("rows", "--rows", "--nodes", "people.txt", "-o", "some.npz").output
     done = run("rows", "--rows", "--nodes", "people.txt", "-o", "some.npz", "--drop-missing")
     assert done.exit_code == 0, done.output
+    ann = ("friends.txt", "--row", "ann", "--nodes", "people.txt", "--epsilon", "4", "-o", "x.json")
     for arguments, told in (
         (("friends.txt", "--row", "ann", "--nodes", "people.txt", "-o", "x.json"), "--epsilon 4"),
-        (("rows", "--rows", "--nodes", "people.txt", "--epsilon", "1", "-o", "y.npz"), "--rows takes the list"),
+        (("rows", "--rows", "-o", "y.npz"), "--rows takes the list"),
+        (("rows", "--rows", "--nodes", "4", "--epsilon", "1", "-o", "y.npz"), "--epsilon does not belong to --rows"),
+        (("rows", "--rows", "--nodes", "4", "-o", "y.npz", "--csv", "y.csv"), "--csv does not belong to --rows"),
+        ((*ann, "--again"), "--again does not belong to --row"),
+        ((*ann, "--reported-by", "both"), "--reported-by does not belong to --row"),
         (("all.npz", "--drop-missing"), "belongs to --rows"),
         (("friends.txt", "--row", "ann", "--nodes", "4", "--epsilon", "1", "-o", "x.json"), "0, 1, 2"),
         (("friends.txt", "--row", "dan", "--nodes", "people.txt", "--epsilon", "4", "-o", "all.npz"), "already there"),

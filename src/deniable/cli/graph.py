@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from deniable.cli.terminal import FILE, as_json, console, emit, laid_out
 from deniable.core.untrusted_files import MOST_TOLD, read_text
@@ -76,23 +77,37 @@ def command(
       deniable graph reports.npz --of triangles --csv triangles.csv
     """  # noqa: D301 - click wants the character itself
     if rows:
-        _merge(
-            source, output, nodes, drop=drop_missing, is_told=epsilon is not None or row is not None, as_json=as_json
-        )
+        _only("--rows", "rows", "output", "nodes", "drop_missing")
+        _merge(source, output, nodes, drop=drop_missing, as_json=as_json)
         return
     if drop_missing:
         raise InputError("--drop-missing belongs to --rows: it leaves out who sent no row")
     if row is not None:
+        _only("--row", "row", "epsilon", "output", "nodes")
         _own_row(source, row, epsilon, output, nodes, as_json=as_json)
         return
     if epsilon is None:
         if output is not None or nodes is not None or again:
             raise InputError("--output, --nodes and --again belong to disguising an edge list; give --epsilon as well")
+        _only("an estimate", "what", "level", "top", "table")
         _estimate(_reports(source), what, level, top, table, as_json=as_json)
         return
     if output is None:
         raise InputError("say where the reports go: -o reports.npz")
+    _only("disguising an edge list", "epsilon", "output", "nodes", "reported_by", "again")
     _disguise(source, epsilon, output, nodes, cast("Reporter", reported_by), again=again, as_json=as_json)
+
+
+def _only(what: str, *names: str) -> None:
+    """Refuse options that say nothing of what is done, instead of leaving them unread."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        if (
+            isinstance(option, click.Option)
+            and option.name not in (*names, "as_json")
+            and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        ):
+            raise InputError(f"{option.opts[-1]} does not belong to {what}: leave it out", option=option.opts[-1])
 
 
 def _reports(source: Path) -> NoisyGraph:
@@ -162,11 +177,11 @@ def _number(name: str) -> int:
     return int(name)
 
 
-def _merge(source: Path, output: Path | None, nodes: str | None, *, drop: bool, is_told: bool, as_json: bool) -> None:
+def _merge(source: Path, output: Path | None, nodes: str | None, *, drop: bool, as_json: bool) -> None:
     from deniable.graphs import merge_rows, read_rows, write_noisy_graph
 
     known = _everybody(nodes)
-    if known is None or output is None or is_told:
+    if known is None or output is None:
         raise InputError("--rows takes the list they were drawn with and a place: --nodes people.txt -o reports.npz")
     noisy = merge_rows(read_rows(source), known, missing="drop" if drop else "refuse")
     write_noisy_graph(noisy, output)

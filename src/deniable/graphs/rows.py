@@ -127,7 +127,7 @@ def randomize_row(
     friends = list(linked)
     strangers = [name for name in (node, *friends) if name not in where]
     if strangers:
-        raise InputError(f"{counted(len(strangers), 'name')} are not on the list of nodes; all of them must be")
+        raise InputError(f"names that are not on the list of nodes: {len(strangers)}; all of them must be")
     place, others = where[node], {where[name] for name in friends}
     if place in others:
         raise InputError("nobody is linked with themselves: leave your own name out")
@@ -170,7 +170,7 @@ def merge_rows(
             raise InputError(f"a row names node {max(row.place, *row.linked[-1:])} of a list of {len(known)}")
         if row.place in found:
             raise InputError(
-                f"there are two rows of node {row.place}: a pair is reported once, so take the first that came"
+                f"there are two rows of node {known[row.place]!r}: a pair is reported once, so take the first that came"
             )
         found[row.place] = row
     if not found:
