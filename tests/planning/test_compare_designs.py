@@ -80,6 +80,7 @@ def test_many_tables_are_averaged_and_drawn():
     truth = dn.Table({name: ["no", "yes"] for name in "abc"}, np.full((2, 2, 2), 1 / 8))
     found = dn.compare(truth, {"views": dn.Views(truth.domain, k=2, epsilon=2.0)}, n=300, repeats=2)
     assert "2 attributes" in str(found)
+    assert "+-" not in str(found)  # an error of the mean over tables is not stated, and none is promised
     assert len(found.to_frame()) == 2 * 6
     panels = found.plot()
     assert len(panels) == 6

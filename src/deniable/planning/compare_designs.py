@@ -116,12 +116,15 @@ class Comparison(Shown, Frozen):
             for size in sorted({len(table) for table in self.tables}):
                 alike = [[row.distance for row in rows if len(row.table) == size] for rows in lines.values()]
                 columns[counted(size, "attribute")] = [float(np.mean(each)) for each in alike]
+        shown = (
+            "+- the simulation's own standard error."
+            if len(self.tables) <= _MOST_COLUMNS
+            else "each column over all tables of so many attributes; to_frame(), or --json, has each."
+        )
         meaning = (
             f"Distances ({self.kind}) from the population's tables: means over {self.repeats} draws of {self.n} "
-            f"simulated people, the same ones for every design, +- the simulation's own standard error."
+            f"simulated people, the same ones for every design, {shown}"
         )
-        if len(self.tables) > _MOST_COLUMNS:
-            meaning += " A column is the mean over all tables of so many attributes; to_frame() has each."
         reasons = dict.fromkeys(f"{row.design}: {row.reason}" for row in self.rows if row.reason)
         return Summary(columns, [meaning, *reasons])
 
