@@ -213,6 +213,8 @@ def test_an_address_takes_the_parameters_that_it_names_and_refuses_every_other(c
         assert problem(ask(collector, "GET", f"/v1/results?table=smokes&{name}=x", **asked)) == "unknown-parameter"
     detail = json.loads(ask(collector, "GET", "/v1/results?by=region", **asked)[2])["detail"]
     assert detail == "There is no parameter 'by' here; known are 'table', 'level'."
+    assert problem(ask(collector, "GET", "/v1/results?level=0.5&level=0.9", **asked)) == "unknown-parameter"
+    assert ask(collector, "GET", "/v1/results?table=smokes&table=drinks&level=0.5", **asked)[0] == 200
     routes = create_app(collector.collector, site(collector.collector)).routes
     paths = [route.path for route in routes if "GET" in route.methods]
     assert {"/openapi.json", "/analyst/tables", "/v1/designs/{design}/blocks"} <= set(paths)

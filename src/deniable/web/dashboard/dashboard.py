@@ -130,11 +130,13 @@ class Dashboard:
         here = "/analyst"
         return [
             Address(here, self.show_overview, takes=("lang",)),
-            Address(f"{here}/tables", self.show_tables, takes=("of", "by", "lang")),
+            Address(f"{here}/tables", self.show_tables, takes=("of", "by", "lang"), repeats=("of",)),
             Address(f"{here}/associations", self.show_associations, takes=("lang",)),
             Address(f"{here}/privacy", self.show_privacy, takes=("lang",)),
             Address(f"{here}/progress", self.show_progress),
-            Address(f"{here}/chart.{{kind}}", self.draw_chart, takes=("of", "by", "lang", "plain", "n")),
+            Address(
+                f"{here}/chart.{{kind}}", self.draw_chart, takes=("of", "by", "lang", "plain", "n"), repeats=("of",)
+            ),
             Address(f"{here}/associations.{{kind}}", self.draw_associations, takes=("plain",)),
             Address(f"{here}/results.json", self.download_results),
             Address(f"{here}/results.csv", self.download_results_csv),
