@@ -212,6 +212,11 @@ def test_cross_tables_and_what_cannot_be_crossed(inside):
     assert "under this design nobody will" in never
     assert inside.client.get("/analyst/tables?of=nothing").status_code == 200
     assert "&lt;b&gt;" in inside.client.get("/analyst/tables?of=<b>").text
+    said = "Nobody has reported about these together"
+    for more in ("", "&by=region"):
+        assert said in inside.client.get(f"/analyst/tables?of=smokes&of=drinks{more}").text
+        drawn = inside.client.get(f"/analyst/chart.svg?of=smokes&of=drinks{more}")
+        assert (drawn.status_code, said in drawn.text) == (422, True)
 
 
 def test_one_report_from_a_rare_region_has_its_own_place_and_stops_no_other(inside):

@@ -255,8 +255,7 @@ def associations(surveyed: Surveyed) -> Associations | None:
 def table(surveyed: Surveyed, names: Sequence[str]) -> Cross:
     """Any table, or why there is none, and a test where it has two sides."""
     reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
-    if not reports.design.covers(names):
-        return Cross(problem="Nobody has reported about these together, and under this design nobody will.")
+    _refuse_uncovered(reports, names)
     found = _shown(reports, names)
     if isinstance(found, Refused):
         return Cross(problem=f"{found.reason.rstrip('.')}.")
@@ -274,17 +273,26 @@ def table(surveyed: Surveyed, names: Sequence[str]) -> Cross:
 
 def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> Cross:
     """A table for each group of a public attribute, in the survey's words."""
-    found = _small_enough(estimate(_spoken(surveyed, language), names, by=by))
+    reports = _spoken(surveyed, language)
+    _refuse_uncovered(reports, names)
+    found = _small_enough(estimate(reports, names, by=by))
     return Cross(groups=found.summary(LEVEL), warnings=tuple(found.warnings(LEVEL)))
 
 
 def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
     """An estimate with its intervals, or one for each group, as a picture in the survey's words."""
     reports = _spoken(surveyed, language)
+    _refuse_uncovered(reports, names)
     shares: Estimate | Grouped = estimate(reports, names, by=by) if by else estimate(reports, names)
     found = _small_enough(shares)
     with _DRAWING:
         return chart_png(found) if kind == "png" else chart(found)
+
+
+def _refuse_uncovered(reports: Reports, names: Sequence[str]) -> None:
+    """Refuse what no question asks together: a picture has no room for what it would have to assume."""
+    if set(names) <= set(reports.design.domain) and not reports.design.covers(names):
+        raise InputError("Nobody has reported about these together, and under this design nobody will.")
 
 
 def _spoken(surveyed: Surveyed, language: str) -> Reports:
