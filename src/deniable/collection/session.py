@@ -34,5 +34,5 @@ class Session:
 
 def session_of(store: Store, verified: VerifiedDesign) -> Session:
     """What goes on for the kind of a plan."""
-    made: Session | None = extension_of(verified.message.plan.kind).session(store, verified)
-    return Session() if made is None else made
+    made = extension_of(verified.message.plan.kind).session(store, verified)
+    return made if isinstance(made, Session) else Session()

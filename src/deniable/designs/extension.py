@@ -52,7 +52,7 @@ class Extension:
 
     # -- while a server runs -------------------------------------------------------------------------------------------
 
-    def session(self, store: Any, verified: VerifiedDesign) -> Any:  # noqa: ARG002 - all begin alike
+    def session(self, store: Any, verified: VerifiedDesign) -> object:  # noqa: ARG002 - all begin alike
         """What goes on beside the reports to a plan, a `collection.session.Session`; None where nothing does."""
         return None
 
@@ -88,7 +88,7 @@ class Extension:
 
     # -- what is made of reports ---------------------------------------------------------------------------------------
 
-    def covariance(self, operator: Any, sources: Iterable[Any]) -> Any:  # noqa: ARG002 - reports are independent
+    def covariance(self, operator: Any, sources: Iterable[Any]) -> object:  # noqa: ARG002 - reports are independent
         """The covariance of an estimate from these sources, a `likelihood.covariance_operator.Dispersion`."""
         return operator
 

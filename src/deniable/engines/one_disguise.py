@@ -376,7 +376,9 @@ def _drafts(folder: Path) -> list[Path]:
 def _clear(folder: Path, *, keep: bool = False) -> None:
     """Remove what runs have put here, and the folder unless somebody else put something; the description goes last."""
     if (folder / _JOB).exists():
-        for left in (*_parts(folder), *_wholes(folder), *_drafts(folder), folder / _JOB):
+        # The last part first: of a run that is killed meanwhile, parts without a gap remain, which the next one finds.
+        parts = sorted(_parts(folder), key=lambda place: place.stem, reverse=True)
+        for left in (*parts, *_wholes(folder), *_drafts(folder), folder / _JOB):
             left.unlink()
     if not keep:
         with suppress(OSError):

@@ -78,7 +78,7 @@ class StoredReports(Reports):
             counted = {text: engine.rows({ORIGIN: text}) for text in engine.values(ORIGIN)}
             said = origin_of_rows({**counted, None: engine.rows({}) - sum(counted.values())})
         fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=said, backend=None, among=None)
-        fix(self, _where=dict(where or {}), _public=public)
+        fix(self, _where=dict(where or {}), _public=public, index=None)
 
     def _given(self) -> dict[str, Any]:
         parts = {"engine": self.engine, "design": self.design, "notes": self.notes}

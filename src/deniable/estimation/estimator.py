@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deniable.estimation.several_sources import Combine
-    from deniable.likelihood.covariance_operator import Population
+    from deniable.likelihood.covariance_operator import Dispersion, Population
     from deniable.likelihood.evidence import Evidence
     from deniable.sampling.read_sampling import Given, Weights
     from deniable.sampling.sampling import Sampling
@@ -198,7 +198,7 @@ def _estimate(
     if sampling is not None:
         dispersion = linearized(told, dispersion)
     for extension in extensions_of(sources):
-        dispersion = extension.covariance(dispersion, sources)
+        dispersion = cast("Dispersion", extension.covariance(dispersion, sources))
     pooled, errors = pool(told, population, sources)
     if pooled is None and population == "fixed":
         # An estimate is never shown beside the errors of another.
