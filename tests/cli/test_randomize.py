@@ -57,6 +57,7 @@ def test_paired_rows_are_charged_for_whoever_knows_the_coins(run):
         ((*BASE, "--cluster", "sex,income"), "--cluster belongs to --design clusters"),
         ((*BASE, "--design", "blocks", "--cluster", "sex,income"), "--cluster belongs to --design clusters"),
         ((*PAIRED, "--p", "0.7", "--rho", "-0.1", "--block-size", "3"), "--block-size belongs to --design blocks"),
+        ((*BASE, "--design", "optimal", "--made", "xx"), "--made: "),
         ((*BASE, "--design", "joint", "--k", "2"), "--k belongs to --design blocks and --design views, not to"),
         ((*BASE, "--design", "sampled", "--answer", "one"), "--answer belongs to --design blocks and"),
         ((*BASE, "--design", "independent", "--phi", "9"), "--phi belongs to --design blocks"),

@@ -128,9 +128,7 @@ def _design(
     """The design that is asked for: a survey's own, as far as nothing else is said."""
     before = survey.options if survey is not None and kind in (None, survey.kind) else None
     kind = kind or ("optimal" if survey is None else survey.kind)
-    options = read_options(kind, given, before)
-    if is_changed:
-        options = anew(options)
+    options = read_options(kind, given, anew(before) if before is not None and is_changed else before)
     try:
         return DESIGNS[kind].make(request, options)
     except DesignError as error:
