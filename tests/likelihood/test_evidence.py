@@ -15,6 +15,7 @@ from deniable.designs.question import Question
 from deniable.errors import (
     DesignError,
     EstimationError,
+    InputError,
     NotCoveredError,
     UnknownAttributeError,
     UnknownCategoryError,
@@ -293,6 +294,14 @@ def test_refusals():
     reports = reports_of(DESIGNS["views"])
     with pytest.raises(UnknownAttributeError, match="no attribute 'z' among"):
         gather(reports, ["a", "z"])
+    nothing = dn.Joint({"a": [0, 1], "b": [0, 1]}, 1.0).simulate(
+        dn.Table({"a": [0, 1], "b": [0, 1]}, [[0.25, 0.25]] * 2), 100, source=dn.Seeded(1)
+    )
+    with pytest.raises(UnknownAttributeError, match="speak of: 'a', 'b'"):
+        gather(nothing, "z")
+    for stranger in (np.ones((1, 1)), [reports, 3]):
+        with pytest.raises(InputError, match="were expected, not"):
+            gather(stranger, "a")
     with pytest.raises(DesignError, match="named twice"):
         gather(reports, ["a", "a"])
     with pytest.raises(UnknownCategoryError, match="in some reports"):

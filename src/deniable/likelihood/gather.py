@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from deniable.errors import (
     DeniableError,
     DesignError,
     EstimationError,
+    InputError,
     TooFewReportsError,
     UnknownAttributeError,
 )
@@ -80,7 +82,7 @@ def gather(
     >>> sorted(tuple(group.said.part) for group in evidence.groups), evidence.n
     ([('a',), ('a', 'b'), ('b',)], 120)
     """
-    given = [reports] if isinstance(reports, Reported) else in_one_order(reports)
+    given = _sources(reports)
     refuse_correlated(given)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if len(set(names)) < len(names):
@@ -101,7 +103,7 @@ def tabulated(
     reports: Reported | Sequence[Reported], attributes: str | Iterable[str], *, everybody: bool = False
 ) -> Evidence:
     """The same as counts alone, whatever the reports are: for what goes through them many times, and for pairs."""
-    given = in_one_order([reports] if isinstance(reports, Reported) else reports)
+    given = _sources(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     sources = given if everybody else [among_asked(source, names) for source in given]
     found: list[Observation] = []
@@ -355,6 +357,20 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
     return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, every, source.people)
 
 
+def _sources(reports: Reported | Sequence[Reported]) -> list[Any]:
+    """One source after the other, in one order of categories; what holds no reports is refused."""
+    if isinstance(reports, Reported):
+        return [reports]
+    given: list[Any] = list(reports)
+    strangers = [type(each).__name__ for each in given if not isinstance(each, Reported)]
+    if strangers:
+        raise InputError(
+            f"reports (or several of them) were expected, not {type(reports).__name__} of {strangers[0]}; counts go "
+            f"with their channel, as in Observation(domain, channel, counts)"
+        )
+    return in_one_order(given)
+
+
 def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
     return np.bincount(places, times, size).astype(np.float64)
 
@@ -366,7 +382,9 @@ def unheard(missing: Sequence[str], known: Iterable[str], sources: Iterable[Repo
     chance = [name for name in missing if any(name in domain for domain in designed)]
     if len(chance) < len(missing):
         return UnknownAttributeError(
-            f"no attribute {listed(missing)} among those that reports speak of: {there or 'none'}", attribute=missing[0]
+            f"no attribute {listed(missing)} among those that reports speak of: "
+            f"{there or listed(dict.fromkeys(chain.from_iterable(designed))) or 'none'}",
+            attribute=missing[0],
         )
     if not there:
         return TooFewReportsError(
