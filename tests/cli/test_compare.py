@@ -45,6 +45,7 @@ def test_what_is_printed_for_programs_and_drawn(run):
         (("--design", "views --answer some"), 3, "'some' is not one of 'one', 'all'"),
         (("--design", "joint 'open"), 3, "No closing quotation"),
         (("--design", "clusters"), 3, "needs --cluster"),
+        (("--design", "joint", "--design", "joint --channel krr"), 3, "'joint' is there twice"),
         (("--design", "joint --cluster sex,age"), 3, "belongs to --design clusters"),
         (("--design", "joint", "--table", "shoe"), 3, "shoe"),
         (("--design", "joint", "--method", "magic"), 3, "magic"),
@@ -56,3 +57,10 @@ def test_mistakes_are_answered(run, arguments, code, told):
     found = run(*USUAL, *arguments)
     assert found.exit_code == code, found.output
     assert told in found.output
+
+
+def test_columns_of_a_csv_file_are_read_as_the_categories_are(run):
+    Path("d.toml").write_text('ward = ["01", "02"]\nsmokes = [false, true]\n')
+    Path("p.csv").write_text("ward,smokes\n" + "01,true\n02,false\n" * 20)
+    found = run("compare", "p.csv", "--domain", "d.toml", "--epsilon", "2", "--design", "joint", "--repeats", "2")
+    assert found.exit_code == 0, found.output

@@ -74,6 +74,13 @@ def test_what_cannot_be_compared_is_refused_with_the_way_out():
         counts.distance(dn.Table({"a": [0, 2]}, [1, 1]))
 
 
+def test_cells_that_mean_nothing_are_refused():
+    with pytest.raises(InputError, match="not below 0"):
+        distance_between(np.array([1.0, 9.0]), np.array([-1.0, 11.0]), "chi2")
+    with pytest.raises(InputError, match="a cell without a value"):
+        distance_between(np.array([np.nan, 9.0]), np.array([1.0, 9.0]), "l2")
+
+
 def test_what_is_expected_nowhere_and_found_is_infinitely_far():
     assert distance_between(np.array([1.0, 9.0]), np.array([0.0, 10.0]), "chi2") == np.inf
     assert distance_between(np.array([0.0, 9.0]), np.array([0.0, 10.0]), "chi2") == pytest.approx(0.1)

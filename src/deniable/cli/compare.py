@@ -92,7 +92,7 @@ def command(
     """  # noqa: D301 - click wants the character itself
     import pyarrow as pa
 
-    from deniable.engines.table_chunks import open_table
+    from deniable.engines.randomize_job import open_typed
     from deniable.files.object_storage import place_of
     from deniable.planning.compare_designs import compare
 
@@ -101,11 +101,19 @@ def command(
     asked = read_asked(domain_file)
     wanted = [split(one) for one in tables]
     request = request_of(asked, (), epsilon, list(wanted))
-    pieces = open_table(place_of(table))
+    made: dict[str, Design] = {}
+    for words in designs:
+        name, design = _design(words, request)
+        if name in made:
+            raise InputError(
+                f"--design {name!r} is there twice; every design is tried once, on all repeats", design=name
+            )
+        made[name] = design
+    pieces = open_typed(place_of(table), next(iter(made.values())))
     people = pa.Table.from_batches(list(chain.from_iterable(pieces.pieces(list(asked.domain), 0))))
     found = compare(
         people,
-        dict(_design(words, request) for words in designs),
+        made,
         wanted or None,
         n=people.num_rows if n is None else n,
         repeats=repeats,

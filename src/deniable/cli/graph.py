@@ -66,7 +66,7 @@ def command(
     system's secure source.
 
     Where nobody has the edge list, everybody disguises their own row of it on their own device (--row), and the server
-    puts the rows together (--rows).
+    puts the rows together (--rows). Of rows no record is kept: send one, once.
 
     \b
     Examples:

@@ -51,10 +51,14 @@ def distance_between(x: NDArray[np.float64], y: NDArray[np.float64], kind: Dista
             f"Compare .normalize() of both, or multiply the shares by the number of respondents",
             totals=totals,
         )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise InputError("a table has a cell without a value, and no distance from another; compare complete tables")
     apart = x - y
     if kind == "mae":
         return float(np.abs(apart).mean())
     if kind == "chi2":
+        if y.min() < 0:
+            raise InputError("what is expected of a cell is not below 0; compare with a table without negative cells")
         parts = np.divide(apart**2, y, out=np.where(apart == 0, 0.0, np.inf), where=y > 0)
         return float(parts.sum())
     squares = float((apart**2).sum())
