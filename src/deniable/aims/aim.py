@@ -51,6 +51,7 @@ class Wanted(Frozen, ABC):
         kind: what they are; the name of the file.
         example: one of them as a text.
         estimator: where the function is that tells them of reports; None where estimates of tables are all there is.
+        seen_in: without an estimator, and for no table: what stands in the number's place.
         fewest: of so many attributes they are at least.
         most: of so many at most; None for any number.
         is_table: whether they are the cells of the table of their attributes.
@@ -65,6 +66,7 @@ class Wanted(Frozen, ABC):
     kind: ClassVar[str]
     example: ClassVar[str]
     estimator: ClassVar[str | None] = "deniable.inference.numbers.aim_estimates.of_shares"
+    seen_in: ClassVar[str] = ""
     fewest: ClassVar[int] = 1
     most: ClassVar[int | None] = 1
     is_table: ClassVar[bool] = False

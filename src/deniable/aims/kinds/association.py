@@ -30,6 +30,7 @@ class Association(Wanted):
     kind: ClassVar[str] = "association"
     example: ClassVar[str] = "association(sex, smokes)"
     estimator: ClassVar[str | None] = None
+    seen_in: ClassVar[str] = "no single number: see the test of association and the table of these attributes"
     fewest: ClassVar[int] = 2
     most: ClassVar[int | None] = None
 

@@ -34,6 +34,7 @@ class Difference(Wanted):
     kind: ClassVar[str] = "difference"
     example: ClassVar[str] = "difference(income by sex)"
     estimator: ClassVar[str | None] = None
+    seen_in: ClassVar[str] = "no single number: see what is told of each group"
     fewest: ClassVar[int] = 2
     most: ClassVar[int | None] = 2
 

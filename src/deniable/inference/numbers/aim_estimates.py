@@ -157,8 +157,10 @@ def told_aims(
     notes: dict[str, None] = {}
     for one in dict.fromkeys((*aims_of(reports.labels), *also)):
         found = shown(reports, list(one.attributes), partial(wanted_numbers, reports, [one], level, **options))
-        if one.estimator is not None and isinstance(found, Refused):
+        if isinstance(found, Refused) and (one.estimator is not None or one.seen_in):
             rows.append(Row((str(one), ""), found.n, reason=found.reason))
+        elif one.estimator is None and one.seen_in:
+            rows.append(Row((str(one), ""), reports.n, reason=one.seen_in))
         elif isinstance(found, WantedNumbers):
             rows += found.rows
             notes |= dict.fromkeys(found.notes)
